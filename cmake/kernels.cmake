@@ -1,0 +1,24 @@
+# Each file of src/engine/kernels is compiled once per ISA tier, with HASTEN_TIER set.
+set(HASTEN_TIER_FLAGS_0 "")
+set(HASTEN_TIER_FLAGS_1 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -maes -mpclmul)
+set(HASTEN_TIER_FLAGS_2 ${HASTEN_TIER_FLAGS_1} -mavx512f -mavx512cd -mavx512bw -mavx512dq -mavx512vl
+  -mprefer-vector-width=512)
+
+function(hasten_add_kernels target)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engine/kernels/*.cpp)
+  list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/src/engine/kernels/select.cpp)
+  set(tiers 0)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(tiers 0 1 2)
+  endif()
+  foreach(tier ${tiers})
+    set(lib hasten_kernels_${tier})
+    add_library(${lib} OBJECT ${sources})
+    target_include_directories(${lib} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_compile_definitions(${lib} PRIVATE HASTEN_TIER=${tier})
+    # Kernels want the optimizer in every build type; NaN and signed zeros are values like others.
+    target_compile_options(${lib} PRIVATE ${HASTEN_TIER_FLAGS_${tier}} -O3 -fno-exceptions -fno-rtti
+      -fno-math-errno -fno-trapping-math)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${lib}>)
+  endforeach()
+endfunction()

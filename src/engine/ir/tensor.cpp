@@ -1,0 +1,52 @@
+#include "engine/ir/tensor.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace hasten {
+
+Result<Tensor> Tensor::make(DType dtype, Dims dims) {
+  HASTEN_TRY(const int64_t n, checked_count(dims));
+  Tensor t;
+  t.dtype_ = dtype;
+  t.dims_ = std::move(dims);
+  if (dtype == DType::kString) {
+    auto strings = std::shared_ptr<std::string[]>(new (std::nothrow) std::string[static_cast<size_t>(n)]);
+    if (!strings) return fail(Code::kOutOfMemory, "no memory for {} strings", n);
+    t.data_ = std::shared_ptr<const void>(strings, strings.get());
+    return t;
+  }
+  if (n > INT64_MAX / 16 - 64) return fail(Code::kOutOfMemory, "no memory for {} elements", n);
+  const size_t bytes = (static_cast<size_t>(n) * dtype_size(dtype) + 127) / 64 * 64;
+  void* data = std::aligned_alloc(64, bytes);
+  if (data == nullptr) return fail(Code::kOutOfMemory, "no memory for a tensor of {} bytes", bytes);
+  std::memset(data, 0, bytes);
+  t.data_ = std::shared_ptr<const void>(data, [](const void* p) { std::free(const_cast<void*>(p)); });
+  return t;
+}
+
+Tensor Tensor::borrow(DType dtype, Dims dims, const void* data, std::shared_ptr<const void> owner) {
+  Tensor t;
+  t.dtype_ = dtype;
+  t.dims_ = std::move(dims);
+  t.data_ = std::shared_ptr<const void>(std::move(owner), data);
+  return t;
+}
+
+Tensor Tensor::ints(Dims dims, std::span<const int64_t> values) {
+  return of<int64_t>(DType::kI64, std::move(dims), values);
+}
+
+Tensor Tensor::floats(Dims dims, std::span<const float> values) {
+  return of<float>(DType::kF32, std::move(dims), values);
+}
+
+Tensor Tensor::reshaped(Dims dims) const {
+  Tensor t = *this;
+  t.dims_ = std::move(dims);
+  return t;
+}
+
+}  // namespace hasten

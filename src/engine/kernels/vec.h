@@ -1,0 +1,123 @@
+// Sixteen float lanes on every tier: the unit in which kernels think, so that all tiers give the
+// same bits. Thin over Highway (static dispatch): 1 vector with AVX-512, 2 with AVX2, 16 scalars.
+#pragma once
+
+#include <hwy/highway.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if !defined(HASTEN_TIER)
+#error "kernel files are compiled once per tier, with HASTEN_TIER set"
+#endif
+
+#define HASTEN_INLINE inline __attribute__((always_inline))
+
+#if HASTEN_TIER == 2
+static_assert(HWY_STATIC_TARGET == HWY_AVX3, "this tier needs AVX-512 F, CD, BW, DQ, VL");
+#define HASTEN_NS avx512
+#elif HASTEN_TIER == 1
+static_assert(HWY_STATIC_TARGET == HWY_AVX2, "this tier needs AVX2 and FMA");
+#define HASTEN_NS avx2
+#else
+static_assert(HWY_STATIC_TARGET == HWY_SCALAR, "this tier is plain x86-64");
+#define HASTEN_NS scalar
+#endif
+
+namespace hasten {
+namespace HASTEN_NS {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int kLanes = 16;  // of the virtual vector
+using DF = hn::CappedTag<float, kLanes>;
+using DI = hn::RebindToSigned<DF>;
+constexpr int kVectors = kLanes / static_cast<int>(hn::MaxLanes(DF()));
+constexpr int kWidth = static_cast<int>(hn::MaxLanes(DF()));  // lanes of a real vector
+
+struct F16 {
+  hn::Vec<DF> v[kVectors];
+};
+
+#define HASTEN_EACH \
+  _Pragma("GCC unroll 16") for (int i_ = 0; i_ < kVectors; ++i_)
+
+HASTEN_INLINE F16 set1(float x) {
+  F16 r;
+  HASTEN_EACH r.v[i_] = hn::Set(DF(), x);
+  return r;
+}
+HASTEN_INLINE F16 load(const float* p) {
+  F16 r;
+  HASTEN_EACH r.v[i_] = hn::LoadU(DF(), p + i_ * kWidth);
+  return r;
+}
+HASTEN_INLINE void store(F16 a, float* p) {
+  HASTEN_EACH hn::StoreU(a.v[i_], DF(), p + i_ * kWidth);
+}
+HASTEN_INLINE F16 add(F16 a, F16 b) {
+  HASTEN_EACH a.v[i_] = hn::Add(a.v[i_], b.v[i_]);
+  return a;
+}
+HASTEN_INLINE F16 sub(F16 a, F16 b) {
+  HASTEN_EACH a.v[i_] = hn::Sub(a.v[i_], b.v[i_]);
+  return a;
+}
+HASTEN_INLINE F16 mul(F16 a, F16 b) {
+  HASTEN_EACH a.v[i_] = hn::Mul(a.v[i_], b.v[i_]);
+  return a;
+}
+HASTEN_INLINE F16 div(F16 a, F16 b) {
+  HASTEN_EACH a.v[i_] = hn::Div(a.v[i_], b.v[i_]);
+  return a;
+}
+HASTEN_INLINE F16 sqrt(F16 a) {
+  HASTEN_EACH a.v[i_] = hn::Sqrt(a.v[i_]);
+  return a;
+}
+/// a * b + c, rounded once, on every tier.
+HASTEN_INLINE F16 fma(F16 a, F16 b, F16 c) {
+#if HASTEN_TIER == 0
+  HASTEN_EACH c.v[i_] = hn::Set(DF(), __builtin_fmaf(hn::GetLane(a.v[i_]), hn::GetLane(b.v[i_]),
+                                                     hn::GetLane(c.v[i_])));
+#else
+  HASTEN_EACH c.v[i_] = hn::MulAdd(a.v[i_], b.v[i_], c.v[i_]);
+#endif
+  return c;
+}
+/// a > b ? a : b in every lane, so NaN in a gives b; written out because max instructions and
+/// their emulations differ on NaN.
+HASTEN_INLINE F16 max(F16 a, F16 b) {
+  HASTEN_EACH a.v[i_] = hn::IfThenElse(hn::Gt(a.v[i_], b.v[i_]), a.v[i_], b.v[i_]);
+  return a;
+}
+HASTEN_INLINE F16 min(F16 a, F16 b) {
+  HASTEN_EACH a.v[i_] = hn::IfThenElse(hn::Lt(a.v[i_], b.v[i_]), a.v[i_], b.v[i_]);
+  return a;
+}
+/// The first n lanes (0 < n <= 16), zero in the others; reads nothing past them.
+HASTEN_INLINE F16 load_n(const float* p, int64_t n) {
+  if (n == kLanes) return load(p);
+  alignas(64) float lanes[kLanes] = {};
+  memcpy(lanes, p, static_cast<size_t>(n) * sizeof(float));
+  return load(lanes);
+}
+HASTEN_INLINE void store_n(F16 a, float* p, int64_t n) {
+  if (n == kLanes) return store(a, p);
+  alignas(64) float lanes[kLanes];
+  store(a, lanes);
+  memcpy(p, lanes, static_cast<size_t>(n) * sizeof(float));
+}
+
+/// Sum of the 16 lanes in one fixed order on all tiers: pairs at distance 8, 4, 2, 1.
+HASTEN_INLINE float sum_lanes(F16 a) {
+  alignas(64) float x[kLanes];
+  store(a, x);
+  for (int d = 8; d > 0; d /= 2) {
+    for (int i = 0; i < d; ++i) x[i] += x[i + d];
+  }
+  return x[0];
+}
+
+}  // namespace HASTEN_NS
+}  // namespace hasten

@@ -1,0 +1,88 @@
+#include "engine/ops/op.h"
+
+#include <map>
+
+#include "engine/ops/packed.h"
+#include "engine/ops/table.h"
+
+namespace hasten {
+
+namespace {
+
+struct Table {
+  std::vector<std::vector<OpDef>> files;
+  std::vector<const OpDef*> rows;
+  std::multimap<std::pair<std::string_view, std::string_view>, const OpDef*> by_name;
+
+  Table() {
+#define HASTEN_OPS(file) files.push_back(ops_##file());
+#include "engine/ops/ops.inc"
+#undef HASTEN_OPS
+    for (const auto& file : files) {
+      for (const OpDef& def : file) {
+        rows.push_back(&def);
+        by_name.emplace(std::pair<std::string_view, std::string_view>(def.domain, def.name), &def);
+      }
+    }
+  }
+};
+
+const Table& table() {
+  static const Table instance;
+  return instance;
+}
+
+const Facts kAbsentFacts;
+const TensorView kAbsentView;
+
+}  // namespace
+
+const OpDef* find_op(std::string_view domain, std::string_view name, int64_t version) {
+  auto [first, last] = table().by_name.equal_range({domain, name});
+  for (auto it = first; it != last; ++it) {
+    if (version >= it->second->since && version <= it->second->until) return it->second;
+  }
+  return nullptr;
+}
+
+bool knows_op(std::string_view domain, std::string_view name) {
+  return table().by_name.count({domain, name}) > 0;
+}
+
+std::span<const OpDef* const> all_ops() { return table().rows; }
+
+std::string Facts::text() const {
+  return fmt::format("{}{}{}", dtype_name(dtype), has_shape ? shape_text(shape) : "[...]",
+                     layout == Layout::kPlain ? "" : std::string(" ") + layout_name(layout));
+}
+
+const Facts& InferContext::in(size_t i) const {
+  return i < in_.size() && in_[i] != nullptr ? *in_[i] : kAbsentFacts;
+}
+
+void InferContext::set(size_t i, DType dtype, Shape shape) {
+  if (i >= out_.size()) return;
+  out_[i].dtype = dtype;
+  out_[i].has_shape = true;
+  out_[i].shape = std::move(shape);
+}
+
+void InferContext::set_unknown(size_t i, DType dtype) {
+  if (i >= out_.size()) return;
+  out_[i].dtype = dtype;
+  out_[i].has_shape = false;
+  out_[i].shape.clear();
+}
+
+const TensorView& RefContext::in(size_t i) const { return i < in_.size() ? in_[i] : kAbsentView; }
+
+const Facts& LowerContext::in(size_t i) const {
+  return i < in_.size() && in_[i] != nullptr ? *in_[i] : kAbsentFacts;
+}
+
+Result<const void*> LowerContext::packed(size_t input, const std::string& format, size_t bytes,
+                                         const std::function<void(void*)>& fill) {
+  return packed_.get(node().input(input), format, bytes, fill);
+}
+
+}  // namespace hasten
