@@ -80,6 +80,15 @@ const Facts& LowerContext::in(size_t i) const {
   return i < in_.size() && in_[i] != nullptr ? *in_[i] : kAbsentFacts;
 }
 
+Status check_fault(const Node& node, const std::atomic<int64_t>& fault) {
+  const int64_t position = fault.load(std::memory_order_relaxed);
+  if (position == 0) return {};
+  return hasten::fail(Code::kInvalidArgument,
+                      "{}: element {} of its operand can't be used: an index out of range or a "
+                      "division by zero",
+                      node.label(), position - 1);
+}
+
 Result<const void*> LowerContext::packed(size_t input, const std::string& format, size_t bytes,
                                          const std::function<void(void*)>& fill) {
   return packed_.get(node().input(input), format, bytes, fill);

@@ -1,6 +1,7 @@
 // Everything the system knows of an operator, and what its three functions get to see.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -104,6 +105,10 @@ struct StepArgs {
   void* const* out;
   std::byte* scratch;
   ThreadPool* pool;  // null: run on this thread
+  /// A kernel that meets a bad element (an index out of range, a division by zero) stores its
+  /// position + 1 here and goes on without reading or writing outside; the run then fails, naming
+  /// the node. Never null.
+  std::atomic<int64_t>* fault;
 
   template <class T>
   const T* input(size_t i) const {
@@ -125,6 +130,9 @@ struct StepArgs {
 };
 
 using StepFn = std::function<void(const StepArgs&)>;
+
+/// The error of a step that reported a fault, if it did.
+Status check_fault(const Node& node, const std::atomic<int64_t>& fault);
 
 /// A kernel that was considered and not taken.
 struct Refusal {

@@ -65,8 +65,11 @@ Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tens
   }
   HASTEN_TRY(Tensor scratch,
              Tensor::make(DType::kU8, {static_cast<int64_t>(lowered.scratch_bytes)}));
-  const StepArgs args{in_data.data(), out_data.data(), scratch.mutable_as<std::byte>(), options.pool};
+  std::atomic<int64_t> fault{0};
+  const StepArgs args{in_data.data(), out_data.data(), scratch.mutable_as<std::byte>(), options.pool,
+                      &fault};
   lowered.run(args);
+  HASTEN_CHECK(check_fault(node, fault));
   return outputs;
 }
 

@@ -1,0 +1,51 @@
+// Rewrites of the symbolic graph.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "engine/ir/graph.h"
+#include "engine/ops/infer_graph.h"
+
+namespace hasten {
+
+/// What a pass may use.
+struct PassContext {
+  /// Runs one node on the kernels of run time, so that folded bits equal run-time bits.
+  Evaluator evaluate;
+  bool exact_math = false;
+  /// Constants that folding may add, in bytes, and how many elements one of them may have.
+  int64_t fold_budget_bytes = int64_t{256} << 20;
+  LogSink* log = &silent_log();
+};
+
+/// One rewrite. `run` changes the graph and returns how many places it changed; afterwards the
+/// graph verifies and its outputs are the same (bit by bit, or within the bound that its top
+/// comment states).
+struct Pass {
+  const char* name;  // "fold_constants", as in --disable-pass
+  const char* doc;   // one line: before -> after
+  Result<int> (*run)(Graph&, PassContext&);
+};
+
+/// All passes in the order in which they run.
+std::span<const Pass> all_passes();
+
+/// What a pass did in one pipeline run.
+struct PassReport {
+  std::string name;
+  int changes = 0;
+  double ms = 0;
+};
+
+/// Runs the pipeline; inference and verify() follow each pass that changed something.
+/// Errors: those of a pass; invalid_argument for an unknown name in `disabled`; internal, naming
+/// the pass, when the graph doesn't verify after it.
+Result<std::vector<PassReport>> run_passes(Graph& graph, PassContext& context,
+                                           const std::set<std::string>& disabled = {});
+
+}  // namespace hasten
