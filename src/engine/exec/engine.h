@@ -11,6 +11,7 @@
 #include "base/cpu.h"
 #include "base/log.h"
 #include "engine/ir/tensor.h"
+#include "engine/plan/step_info.h"
 
 namespace hasten {
 
@@ -20,18 +21,6 @@ struct Port {
   DType dtype = DType::kNone;
   bool has_shape = false;
   Shape shape;
-};
-
-/// One step of a compiled model as an observer and `explain` see it.
-struct StepInfo {
-  std::string name;    // the node's, or a made-up one
-  std::string op;      // "Conv"
-  std::string kernel;  // "conv_nchw16c_f32"
-  std::vector<std::string> inputs, outputs;  // "f32[1,64,56,56] nchw16c"
-  std::vector<std::pair<std::string, std::string>> refused;  // kernel, reason
-  bool reference = false;  // runs on the plain-loop oracle
-  double flops = 0;        // per run
-  double bytes = 0;        // read and written per run, each tensor once
 };
 
 /// Watches the steps of runs. Called on the thread that runs; must be quick.
@@ -56,7 +45,8 @@ class Runner {
   virtual Status bind(std::span<const TensorView> inputs) = 0;
   /// Runs once on what is bound. After the first run on given shapes nothing is allocated.
   virtual Status run(Observer* observer = nullptr) = 0;
-  /// The outputs of the last run, in the order of Engine::outputs(); valid until the next bind or run.
+  /// The outputs of the last run, in the order of Engine::outputs(); valid until the next bind or
+  /// run.
   virtual std::span<const TensorView> outputs() const = 0;
 };
 
@@ -78,7 +68,7 @@ enum class EngineKind { kNative, kOnnxRuntime, kOpenVino };
 enum class Precision { kModel, kFp32, kBf16, kInt8 };
 enum class MathMode { kFast, kExact };
 
-const char* engine_kind_name(EngineKind kind);  // "native", "onnxruntime", "openvino"
+const char* engine_kind_name(EngineKind kind);    // "native", "onnxruntime", "openvino"
 const char* precision_name(Precision precision);  // "model", "fp32", "bf16", "int8"
 
 /// How to open a model.
@@ -87,12 +77,12 @@ struct EngineOptions {
   int threads = 0;  // 0: the machine's choice (see choose_threads); for peers their own default
   Precision precision = Precision::kModel;
   MathMode math = MathMode::kFast;
-  int64_t memory_limit = 0;  // bytes; 0: none
-  std::map<std::string, Shape> shapes;         // overrides of declared input shapes
-  std::vector<std::string> disabled_passes;    // native only
-  bool enable_passes = true;                   // native only; false: the graph as it is in the file
-  bool reference_only = false;                 // native only: every op on its oracle
-  std::map<std::string, std::string> extra;    // options of a peer, by its own names
+  int64_t memory_limit = 0;                  // bytes; 0: none
+  std::map<std::string, Shape> shapes;       // overrides of declared input shapes
+  std::vector<std::string> disabled_passes;  // native only
+  bool enable_passes = true;                 // native only; false: the graph as it is in the file
+  bool reference_only = false;               // native only: every op on its oracle
+  std::map<std::string, std::string> extra;  // options of a peer, by its own names
 };
 
 class ThreadPool;

@@ -91,7 +91,8 @@ Status check_fault(const Node& node, const std::atomic<int64_t>& fault) {
 
 Result<const void*> LowerContext::packed(size_t input, const std::string& format, size_t bytes,
                                          const std::function<void(void*)>& fill) {
-  return packed_.get(node().input(input), format, bytes, fill);
+  PackedStore& store = in(input).constant ? packed_ : local_;
+  return store.get(node().input(input), format, bytes, fill);
 }
 
 }  // namespace hasten

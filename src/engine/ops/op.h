@@ -25,6 +25,8 @@ struct Facts {
   /// Known elements: a constant's, or small integers followed through shape arithmetic. Elements of
   /// an int64 tensor may be symbol codes (see Dim::is_symbol_code) while shapes are symbolic.
   Tensor value;
+  /// The value is a constant of the graph: the same whatever the inputs' shapes.
+  bool constant = false;
 
   bool known_value() const { return !value.empty(); }
   bool known_shape() const { return has_shape && is_known(shape); }
@@ -153,28 +155,35 @@ struct Lowered {
   double flops = 0;
 };
 
-/// lower(): from concrete facts to a kernel. All dims are known. Same bits: the choice may depend on
-/// the layer's shape, never on batch size, thread count or ISA tier, unless kernels are bit-equal.
+/// lower(): from concrete facts to a kernel. All dims are known. Same bits: the choice may depend
+/// on the layer's shape, never on batch size, thread count or ISA tier, unless kernels are
+/// bit-equal.
 class LowerContext : public OpContext {
  public:
   LowerContext(const Node& node, std::span<const Facts* const> in, std::span<const Facts> out,
-               const KernelTable& kernels, PackedStore& packed, bool exact_math)
-      : OpContext(node), in_(in), out_(out), kernels_(kernels), packed_(packed), exact_(exact_math) {}
+               const KernelTable& kernels, PackedStore& packed, PackedStore& local, bool exact_math)
+      : OpContext(node),
+        in_(in),
+        out_(out),
+        kernels_(kernels),
+        packed_(packed),
+        local_(local),
+        exact_(exact_math) {}
 
   const Facts& in(size_t i) const;
   const Facts& out(size_t i) const { return out_[i]; }
   /// Concrete dims.
   Dims in_dims(size_t i) const { return to_dims(in(i).shape); }
   Dims out_dims(size_t i) const { return to_dims(out(i).shape); }
-  /// The input's elements if it is constant, else null.
-  const Tensor* constant(size_t i) const {
-    return in(i).known_value() ? &in(i).value : nullptr;
-  }
+  /// The input's elements if they are known for these shapes (a constant, or shape arithmetic),
+  /// else null.
+  const Tensor* constant(size_t i) const { return in(i).known_value() ? &in(i).value : nullptr; }
   const KernelTable& kernels() const { return kernels_; }
   bool exact_math() const { return exact_; }
 
   /// Repacked constant: `bytes` of 64-byte aligned memory filled by `fill` once per (input's value,
-  /// format) and kept with the model; the format must not depend on the shapes of other inputs.
+  /// format) and kept with the model (with the plan, where the elements follow from shapes); the
+  /// format must not depend on the shapes of other inputs.
   Result<const void*> packed(size_t input, const std::string& format, size_t bytes,
                              const std::function<void(void*)>& fill);
 
@@ -201,7 +210,8 @@ class LowerContext : public OpContext {
   std::span<const Facts* const> in_;
   std::span<const Facts> out_;
   const KernelTable& kernels_;
-  PackedStore& packed_;
+  PackedStore& packed_;  // of the model
+  PackedStore& local_;   // of the plan
   bool exact_;
   Lowered result_;
 };
@@ -210,7 +220,7 @@ class LowerContext : public OpContext {
 struct OpDef {
   const char* domain;  // "" is ai.onnx; "hasten" is made by passes
   const char* name;
-  int since, until;  // opset versions, inclusive
+  int since, until;            // opset versions, inclusive
   int min_inputs, max_inputs;  // max -1: variadic
   int min_outputs, max_outputs;
   std::vector<const char*> attrs;  // known attributes; any other is refused by name

@@ -1,6 +1,8 @@
 // What rewrites share: who makes a value, who reads it, and how to replace it.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "engine/ir/graph.h"
@@ -37,17 +39,16 @@ class Rewriter {
   void remove(size_t node);
   /// Takes over the output value of another node (which must be dead or die).
   void set_output(size_t node, size_t output, ValueId id);
-  /// Adds a node right before `position`; returns nothing valid until sweep().
+  /// Adds a node right before `position`; it is in the block from sweep() on.
   void insert_before(size_t position, Node node);
-  /// Adds a value like another one, under a new name.
+  /// Adds a value that nothing makes or reads yet.
   ValueId new_value(const std::string& name, DType dtype);
+  ValueId new_constant(const std::string& name, Tensor tensor);
 
   /// Erases dead nodes and places inserted ones. The Rewriter is spent then.
   void sweep();
 
  private:
-  void count(const Node& node, int by);
-
   Graph& graph_;
   Block& block_;
   std::vector<bool> alive_;
@@ -56,5 +57,8 @@ class Rewriter {
   std::vector<std::vector<int>> readers_;
   std::vector<std::pair<size_t, Node>> inserted_;
 };
+
+/// Calls fn for every block, innermost first; returns the sum of what it returned.
+Result<int> for_each_block(Graph& graph, const std::function<Result<int>(Block&)>& fn);
 
 }  // namespace hasten

@@ -24,7 +24,8 @@ Result<std::vector<Tensor>> evaluate_reference(const Node& node, std::span<const
 Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tensor> inputs,
                                           const EvaluateOptions& options) {
   if (node.def == nullptr || !node.blocks.empty()) {
-    return fail(Code::kUnsupported, "{}: not an operator that can be evaluated by itself", node.label());
+    return fail(Code::kUnsupported, "{}: not an operator that can be evaluated by itself",
+                node.label());
   }
   std::vector<Facts> in(inputs.size());
   std::vector<const Facts*> in_pointers;
@@ -45,13 +46,14 @@ Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tens
     if (!f.known_shape()) return evaluate_reference(node, inputs);
   }
   PackedStore packed;
-  LowerContext lower(node, in_pointers, out, *options.kernels, packed, options.exact_math);
+  LowerContext lower(node, in_pointers, out, *options.kernels, packed, packed, options.exact_math);
   HASTEN_CHECK(node.def->lower(lower));
   const Lowered& lowered = lower.result();
   if (lowered.kernel.empty()) return evaluate_reference(node, inputs);
   if (options.kernel_used) *options.kernel_used = lowered.kernel;
   if (lowered.alias_of >= 0) {
-    return std::vector<Tensor>{inputs[static_cast<size_t>(lowered.alias_of)].reshaped(to_dims(out[0].shape))};
+    return std::vector<Tensor>{
+        inputs[static_cast<size_t>(lowered.alias_of)].reshaped(to_dims(out[0].shape))};
   }
   std::vector<Tensor> outputs(node.outputs.size());
   std::vector<const void*> in_data;
@@ -66,8 +68,8 @@ Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tens
   HASTEN_TRY(Tensor scratch,
              Tensor::make(DType::kU8, {static_cast<int64_t>(lowered.scratch_bytes)}));
   std::atomic<int64_t> fault{0};
-  const StepArgs args{in_data.data(), out_data.data(), scratch.mutable_as<std::byte>(), options.pool,
-                      &fault};
+  const StepArgs args{in_data.data(), out_data.data(), scratch.mutable_as<std::byte>(),
+                      options.pool, &fault};
   lowered.run(args);
   HASTEN_CHECK(check_fault(node, fault));
   return outputs;

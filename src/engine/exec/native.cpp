@@ -1,0 +1,120 @@
+#include "engine/exec/native.h"
+
+#include "engine/exec/native_runner.h"
+#include "engine/plan/evaluate.h"
+
+namespace hasten {
+
+namespace {
+
+constexpr size_t kMaxPlans = 128;  // shapes remembered per model
+
+std::vector<Port> ports(const Graph& graph, const std::vector<ValueId>& ids) {
+  std::vector<Port> out;
+  for (ValueId id : ids) {
+    const Value& v = graph.value(id);
+    out.push_back({v.name, v.dtype, v.has_shape, v.shape});
+  }
+  return out;
+}
+
+Evaluator make_evaluator(const KernelTable& kernels, const EngineOptions& options) {
+  EvaluateOptions evaluate;
+  if (!options.reference_only) evaluate.kernels = &kernels;
+  evaluate.exact_math = options.math == MathMode::kExact;
+  return [evaluate](const Node& node, std::span<const Tensor> inputs) {
+    return evaluate_node(node, inputs, evaluate);
+  };
+}
+
+}  // namespace
+
+NativeEngine::NativeEngine(Context& context, Graph graph, const EngineOptions& options)
+    : context_(context), graph_(std::move(graph)), options_(options) {
+  threads_ = options.threads > 0 ? options.threads : choose_threads(context.cpu()).threads;
+}
+
+void NativeEngine::set_up() {
+  inputs_ = ports(graph_, graph_.main.inputs);
+  outputs_ = ports(graph_, graph_.main.outputs);
+  plan_.graph = &graph_;
+  plan_.kernels = &context_.kernels();
+  plan_.packed = packed_.get();
+  plan_.evaluate = make_evaluator(context_.kernels(), options_);
+  plan_.exact_math = options_.math == MathMode::kExact;
+  plan_.reference_only = options_.reference_only;
+}
+
+Result<std::unique_ptr<NativeEngine>> NativeEngine::compile(Context& context, Graph graph,
+                                                            const EngineOptions& options) {
+  std::unique_ptr<NativeEngine> engine(new NativeEngine(context, std::move(graph), options));
+  engine->packed_ = std::make_unique<PackedStore>(static_cast<size_t>(options.memory_limit));
+  if (options.enable_passes) {
+    PassContext pass;
+    pass.evaluate = make_evaluator(context.kernels(), options);
+    pass.exact_math = options.math == MathMode::kExact;
+    pass.log = &context.log();
+    HASTEN_TRY(engine->passes_,
+               run_passes(engine->graph_, pass,
+                          {options.disabled_passes.begin(), options.disabled_passes.end()}));
+  }
+  engine->set_up();
+  return engine;
+}
+
+Result<std::unique_ptr<NativeEngine>> NativeEngine::resume(Context& context, Graph graph,
+                                                           const EngineOptions& options,
+                                                           std::unique_ptr<PackedStore> packed) {
+  std::unique_ptr<NativeEngine> engine(new NativeEngine(context, std::move(graph), options));
+  engine->packed_ = std::move(packed);
+  engine->set_up();
+  return engine;
+}
+
+std::string NativeEngine::version() const {
+  return fmt::format("native {} {}", HASTEN_VERSION, isa_name(context_.isa()));
+}
+
+Result<std::shared_ptr<Segment>> NativeEngine::root_segment(std::span<const TensorView> inputs) {
+  std::string key;
+  for (const TensorView& v : inputs) {
+    key.append(reinterpret_cast<const char*>(v.dims.data()), v.dims.size() * sizeof(int64_t));
+    key.push_back('/');
+  }
+  {
+    std::lock_guard lock(mutex_);
+    if (auto it = by_key_.find(key); it != by_key_.end()) {
+      plans_.splice(plans_.begin(), plans_, it->second);
+      return it->second->second;
+    }
+  }
+  std::vector<Facts> facts;
+  for (const TensorView& v : inputs) {
+    facts.push_back({v.dtype, true, to_shape(v.dims), Layout::kPlain, {}, false});
+  }
+  HASTEN_TRY(Path path, start_path(plan_, facts));
+  HASTEN_TRY(std::shared_ptr<Segment> segment, build_segment(plan_, std::move(path)));
+  std::lock_guard lock(mutex_);
+  if (auto it = by_key_.find(key); it != by_key_.end()) return it->second->second;
+  plans_.emplace_front(key, segment);
+  by_key_[key] = plans_.begin();
+  if (plans_.size() > kMaxPlans) {
+    by_key_.erase(plans_.back().first);
+    plans_.pop_back();
+  }
+  return segment;
+}
+
+Result<std::unique_ptr<Runner>> NativeEngine::make_runner() {
+  return std::unique_ptr<Runner>(new NativeRunner(*this));
+}
+
+std::vector<StepInfo> NativeEngine::steps(const Runner& runner) const {
+  std::vector<StepInfo> steps;
+  for (const Segment* segment : static_cast<const NativeRunner&>(runner).segments()) {
+    for (const Step& step : segment->steps) steps.push_back(step.info);
+  }
+  return steps;
+}
+
+}  // namespace hasten

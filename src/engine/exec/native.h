@@ -1,0 +1,63 @@
+// Our own engine.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "engine/exec/engine.h"
+#include "engine/passes/pass.h"
+#include "engine/plan/plan.h"
+
+namespace hasten {
+
+/// A graph after the passes, its packed weights, and the plans made for shapes seen so far.
+class NativeEngine final : public Engine {
+ public:
+  /// Takes a graph that infer_graph has seen and runs the passes that the options leave on it.
+  static Result<std::unique_ptr<NativeEngine>> compile(Context& context, Graph graph,
+                                                       const EngineOptions& options);
+  /// Takes a graph that has been through the passes, with weights packed before (a plan file's).
+  static Result<std::unique_ptr<NativeEngine>> resume(Context& context, Graph graph,
+                                                      const EngineOptions& options,
+                                                      std::unique_ptr<PackedStore> packed);
+
+  const std::vector<Port>& inputs() const override { return inputs_; }
+  const std::vector<Port>& outputs() const override { return outputs_; }
+  Result<std::unique_ptr<Runner>> make_runner() override;
+  std::string version() const override;
+  int threads() const override { return threads_; }
+  std::vector<StepInfo> steps(const Runner& runner) const override;
+
+  const Graph& graph() const { return graph_; }
+  const PackedStore& packed() const { return *packed_; }
+  const std::vector<PassReport>& passes() const { return passes_; }
+  const PlanContext& plan_context() const { return plan_; }
+  const EngineOptions& options() const { return options_; }
+  Context& context() const { return context_; }
+
+  /// The plan for inputs of these dims, made on first use; the least recently used are dropped.
+  Result<std::shared_ptr<Segment>> root_segment(std::span<const TensorView> inputs);
+
+ private:
+  NativeEngine(Context& context, Graph graph, const EngineOptions& options);
+  void set_up();
+
+  Context& context_;
+  Graph graph_;
+  EngineOptions options_;
+  int threads_ = 1;
+  std::unique_ptr<PackedStore> packed_;
+  std::vector<PassReport> passes_;
+  std::vector<Port> inputs_, outputs_;
+  PlanContext plan_;
+
+  std::mutex mutex_;  // guards the plans
+  using Cache = std::list<std::pair<std::string, std::shared_ptr<Segment>>>;
+  Cache plans_;  // most recently used first
+  std::unordered_map<std::string, Cache::iterator> by_key_;
+};
+
+}  // namespace hasten

@@ -1,0 +1,76 @@
+// Nodes that return their input as it is disappear.
+//
+//   %y = Identity(%x); Cast f32 -> f32; Dropout in inference; Transpose that moves nothing;
+//   Reshape, Expand, Pad, Slice … to the very shape of their input     ->   uses of %y read %x
+//
+// Only where the shapes are known to be equal. Arithmetic with neutral elements (x + 0, x * 1)
+// stays: -0 + 0 and NaN payloads would change.
+#include <numeric>
+
+#include "engine/ops/op.h"
+#include "engine/passes/pass.h"
+#include "engine/passes/rewrite.h"
+
+namespace hasten {
+
+namespace {
+
+bool same_type(const Graph& graph, ValueId a, ValueId b) {
+  const Value &x = graph.value(a), &y = graph.value(b);
+  return x.dtype == y.dtype && x.dtype != DType::kNone && x.layout == y.layout;
+}
+
+bool same_shape(const Graph& graph, ValueId a, ValueId b) {
+  const Value &x = graph.value(a), &y = graph.value(b);
+  return x.has_shape && y.has_shape && x.shape == y.shape;
+}
+
+bool is_identity(const Graph& graph, const Node& node) {
+  if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] == kNoValue ||
+      node.outputs.empty() || node.outputs[0] == kNoValue) {
+    return false;
+  }
+  const ValueId in = node.inputs[0], out = node.outputs[0];
+  const std::string& op = node.op;
+  if (op == "Identity") return true;
+  if (!same_type(graph, in, out)) return false;
+  if (op == "Cast") return true;
+  if (op == "Dropout") {
+    return (node.outputs.size() < 2 || node.outputs[1] == kNoValue) && !node.has_input(2);
+  }
+  if (op == "Reshape" || op == "Expand" || op == "Flatten") return same_shape(graph, in, out);
+  if (op == "Transpose") {
+    std::vector<int64_t> perm = node.attr_ints("perm");
+    std::vector<int64_t> still(perm.size());
+    std::iota(still.begin(), still.end(), int64_t{0});
+    return !perm.empty() && perm == still;
+  }
+  if (op == "Concat" || op == "Sum" || op == "Max" || op == "Min") return node.inputs.size() == 1;
+  return false;
+}
+
+Result<int> run(Graph& graph, PassContext&) {
+  return for_each_block(graph, [&](Block& block) -> Result<int> {
+    Rewriter rewriter(graph, block);
+    int changes = 0;
+    for (size_t i = 0; i < rewriter.size(); ++i) {
+      const Node& node = rewriter.node(i);
+      if (!is_identity(graph, node)) continue;
+      // An output of the model keeps its name. A branch may return any value that it sees.
+      if (&block == &graph.main && rewriter.is_output(node.outputs[0])) continue;
+      rewriter.replace_uses(node.outputs[0], node.inputs[0]);
+      rewriter.remove(i);
+      ++changes;
+    }
+    rewriter.sweep();
+    return changes;
+  });
+}
+
+}  // namespace
+
+extern const Pass pass_remove_identities;
+const Pass pass_remove_identities = {"remove_identities", "Identity(x), Cast to its own type -> x",
+                                     run};
+
+}  // namespace hasten
