@@ -312,8 +312,10 @@ inline Result<KernelRun> run_kernel(const OpCase& c, const KernelTable& kernels,
     out_data.push_back(c.node.outputs[i] == kNoValue ? nullptr : placed.back().data());
   }
   Placed scratch(DType::kU8, static_cast<int64_t>(lowered.scratch_bytes), 0, nullptr);
-  lowered.run(
-      {in_data.data(), out_data.data(), static_cast<std::byte*>(scratch.data()), options.pool});
+  std::atomic<int64_t> fault{0};
+  lowered.run({in_data.data(), out_data.data(), static_cast<std::byte*>(scratch.data()),
+               options.pool, &fault});
+  HASTEN_CHECK(check_fault(c.node, fault));
 
   for (size_t i = 0; i < n_out; ++i) {
     if (out_data[i] == nullptr) {
