@@ -1,7 +1,7 @@
 """What the two small models trained here share: Adam with cosine decay in jax, from a fixed seed."""
 import numpy as np
 
-from . import packages
+from . import ort, packages
 from .store import Failure, say
 
 
@@ -41,9 +41,7 @@ def fit(loss, weights: dict, x, y, epochs: int, batch: int = 64, rate: float = 2
 
 def judge(name: str, path, input_name: str, x, y, least: float) -> None:
     """Accuracy of the written file on what was held out, by ONNX Runtime; too low is a failure."""
-    import onnxruntime
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    (out,) = session.run(None, {input_name: x})
+    (out,) = ort.open_file(path).run(None, {input_name: x})
     guess = out.argmax(1) if out.shape[1] > 1 else (out[:, 0] > 0.5)
     accuracy = float((guess == y).mean())
     say(f"{name}: accuracy {accuracy:.4f} on {len(y)} held out")
