@@ -39,7 +39,8 @@ std::string unescape(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\' && i + 3 < text.size()) {
-      out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + text[i + 3] - '0');
+      out +=
+          static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + text[i + 3] - '0');
       i += 3;
     } else {
       out += text[i];
@@ -49,7 +50,7 @@ std::string unescape(const std::string& text) {
 }
 
 struct Mount {
-  std::string group;   // the group that the mount point shows
+  std::string group;  // the group that the mount point shows
   std::string point;
 };
 
@@ -61,9 +62,8 @@ bool find_mount(const std::string& mountinfo, const std::string& controller, Mou
     std::vector<std::string> head = split(std::string_view(line).substr(0, dash), ' ');
     std::vector<std::string> tail = split(std::string_view(line).substr(dash + 3), ' ');
     if (head.size() < 5 || tail.size() < 3) continue;
-    bool match = controller.empty()
-                     ? tail[0] == "cgroup2"
-                     : tail[0] == "cgroup" && has(split(tail[2], ','), controller);
+    bool match = controller.empty() ? tail[0] == "cgroup2"
+                                    : tail[0] == "cgroup" && has(split(tail[2], ','), controller);
     if (!match) continue;
     mount = {unescape(head[3]), unescape(head[4])};
     return true;
@@ -74,7 +74,8 @@ bool find_mount(const std::string& mountinfo, const std::string& controller, Mou
 /// The folder of `group` and its parents below the mount, leaf first.
 void append_chain(const std::string& root, const Mount& mount, const std::string& group,
                   std::vector<std::string>& folders) {
-  // What the mount shows is `mount.group` and below. A group elsewhere (seen from another namespace,
+  // What the mount shows is `mount.group` and below. A group elsewhere (seen from another
+  // namespace,
   // "/../x") isn't visible: the mount point is the nearest that is.
   std::string below;
   if (mount.group == "/") {

@@ -7,11 +7,12 @@
 
 namespace hasten {
 
-/// The folder of our group for a controller ("cpu", "memory") and those of its parents, leaf first, as
-/// far as the mount shows them. A limit of any of them binds. Empty without cgroups.
-/// With both versions mounted, the folders of the v1 controller come first, then the v2 ones.
-/// Source: cgroups(7), proc_pid_mountinfo(5).
-std::vector<std::string> cgroup_folders(const std::string& controller, const std::string& root = "");
+/// The folder of our group for a controller ("cpu", "memory") and those of its parents, leaf first,
+/// as far as the mount shows them. A limit of any of them binds. Empty without cgroups. With both
+/// versions mounted, the folders of the v1 controller come first, then the v2 ones. Source:
+/// cgroups(7), proc_pid_mountinfo(5).
+std::vector<std::string> cgroup_folders(const std::string& controller,
+                                        const std::string& root = "");
 
 /// The tightest CPU quota in CPUs (1.5: 150 % of one CPU), 0 if none.
 double cgroup_cpu_quota(const std::string& root = "");

@@ -31,8 +31,8 @@ X86 detect_x86() {
   X86 have;
   unsigned a, b, c, d;
   if (!__get_cpuid(1, &a, &b, &c, &d)) return have;
-  const unsigned leaf1 = bit_FMA | bit_F16C | bit_AES | bit_PCLMUL | bit_AVX | bit_OSXSAVE | bit_MOVBE |
-                         bit_POPCNT | bit_SSE4_2;
+  const unsigned leaf1 = bit_FMA | bit_F16C | bit_AES | bit_PCLMUL | bit_AVX | bit_OSXSAVE |
+                         bit_MOVBE | bit_POPCNT | bit_SSE4_2;
   if ((c & leaf1) != leaf1) return have;
   unsigned xcr0, high;
   __asm__ volatile("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
@@ -125,10 +125,10 @@ void read_caches(const std::string& cpu_folder, bool real, CpuFacts& facts) {
 void read_model(const std::string& cpuinfo, CpuFacts& facts) {
   facts.model = field(cpuinfo, "model name");
   static const char* const kKnown[] = {
-      "avx2",        "fma",         "f16c",     "avx_vnni", "avx512f",  "avx512cd",
-      "avx512bw",    "avx512dq",    "avx512vl", "avx512_vnni", "avx512_bf16", "avx512_fp16",
-      "amx_tile",    "amx_int8",    "amx_bf16", "asimd",    "asimddp",  "asimdhp",
-      "i8mm",        "bf16",        "sve",      "sve2"};
+      "avx2",     "fma",      "f16c",     "avx_vnni",    "avx512f",     "avx512cd",
+      "avx512bw", "avx512dq", "avx512vl", "avx512_vnni", "avx512_bf16", "avx512_fp16",
+      "amx_tile", "amx_int8", "amx_bf16", "asimd",       "asimddp",     "asimdhp",
+      "i8mm",     "bf16",     "sve",      "sve2"};
   std::string all = field(cpuinfo, "flags");
   if (all.empty()) all = field(cpuinfo, "Features");  // ARM
   std::istringstream words(all);
@@ -143,9 +143,12 @@ void read_model(const std::string& cpuinfo, CpuFacts& facts) {
 
 const char* isa_name(Isa isa) {
   switch (isa) {
-    case Isa::kScalar: return "scalar";
-    case Isa::kAvx2: return "avx2";
-    case Isa::kAvx512: return "avx512";
+    case Isa::kScalar:
+      return "scalar";
+    case Isa::kAvx2:
+      return "avx2";
+    case Isa::kAvx512:
+      return "avx512";
   }
   return "?";
 }
@@ -167,10 +170,11 @@ Result<Isa> choose_isa() {
   for (Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512}) {
     if (std::string_view(wanted) != isa_name(isa)) continue;
     if (std::find(isas.begin(), isas.end(), isa) != isas.end()) return isa;
-    return fail(Code::kUnsupported,
-                "HASTEN_ISA={}: this CPU (or its operating system) lacks it, the best it has is {}; "
-                "unset HASTEN_ISA or name a lower tier",
-                wanted, isa_name(isas.back()));
+    return fail(
+        Code::kUnsupported,
+        "HASTEN_ISA={}: this CPU (or its operating system) lacks it, the best it has is {}; "
+        "unset HASTEN_ISA or name a lower tier",
+        wanted, isa_name(isas.back()));
   }
   return fail(Code::kInvalidArgument, "HASTEN_ISA={}: unknown; known are scalar, avx2, avx512",
               wanted);

@@ -29,8 +29,8 @@
 namespace hasten {
 namespace {
 
-constexpr int64_t kSpinNs = 50'000;   // longer than the gap between steps, far below a time slice
-constexpr int kChunksPerMember = 4;   // enough to level out members of unequal speed
+constexpr int64_t kSpinNs = 50'000;  // longer than the gap between steps, far below a time slice
+constexpr int kChunksPerMember = 4;  // enough to level out members of unequal speed
 
 inline void relax() {
 #if defined(__x86_64__)
@@ -61,8 +61,8 @@ void futex_wait(std::atomic<uint32_t>& word, uint32_t expected) {
 }
 
 void futex_wake(std::atomic<uint32_t>& word, int count) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr,
-          0);
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr,
+          nullptr, 0);
 }
 
 }  // namespace
@@ -79,9 +79,9 @@ struct ThreadPool::Impl {
   int64_t count = 0, chunk = 0;
   std::vector<Queue> queues;
 
-  alignas(64) std::atomic<int64_t> pending{0};         // chunks not reported done
+  alignas(64) std::atomic<int64_t> pending{0};  // chunks not reported done
   alignas(64) std::atomic<uint32_t> caller_sleeps{0};
-  alignas(64) std::atomic<uint32_t> jobs{0};           // futex of the workers
+  alignas(64) std::atomic<uint32_t> jobs{0};  // futex of the workers
   std::atomic<int> sleepers{0};
   std::atomic<bool> stop{false};
   std::atomic<bool> busy{false};
@@ -138,7 +138,8 @@ struct ThreadPool::Impl {
   }
 };
 
-ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)), impl_(std::make_unique<Impl>()) {
+ThreadPool::ThreadPool(int threads)
+    : threads_(std::max(threads, 1)), impl_(std::make_unique<Impl>()) {
   if (threads_ == 1) return;
   impl_->queues = std::vector<Impl::Queue>(static_cast<size_t>(threads_));
   // Signals belong to the threads of the program, not to ours.
@@ -147,7 +148,8 @@ ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)), impl_(std:
   pthread_sigmask(SIG_SETMASK, &all, &before);
   for (int i = 1; i < threads_; ++i) {
     try {
-      impl_->workers.emplace_back([impl = impl_.get(), i] { impl->worker(static_cast<size_t>(i)); });
+      impl_->workers.emplace_back(
+          [impl = impl_.get(), i] { impl->worker(static_cast<size_t>(i)); });
     } catch (const std::system_error&) {
       break;  // the system's limit of threads: fewer do the same work, their queues are emptied too
     }

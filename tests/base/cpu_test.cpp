@@ -32,7 +32,8 @@ class Tree : public ::testing::Test {
 
   void cpus(const std::string& online, const std::string& allowed, int threads_per_core = 1) {
     put("/sys/devices/system/cpu/online", online + "\n");
-    put("/proc/self/status", "Name:\thasten\nCpus_allowed:\tff\nCpus_allowed_list:\t" + allowed + "\n");
+    put("/proc/self/status",
+        "Name:\thasten\nCpus_allowed:\tff\nCpus_allowed_list:\t" + allowed + "\n");
     for (int cpu = 0; cpu < 8; ++cpu) {
       int first = cpu / threads_per_core * threads_per_core;
       std::string siblings = std::to_string(first);
@@ -59,7 +60,8 @@ TEST_F(Tree, QuotaOf200PercentOnEightCpus) {
   put("/sys/fs/cgroup/system.slice/cpu.max", "max 100000\n");
   put("/sys/fs/cgroup/system.slice/run-7.service/cpu.max", "200000 100000\n");
   EXPECT_EQ(choice().threads, 2);
-  EXPECT_EQ(choice().why, "2: 8 CPUs in the affinity mask, 8 physical cores, cgroup quota of 2 CPUs");
+  EXPECT_EQ(choice().why,
+            "2: 8 CPUs in the affinity mask, 8 physical cores, cgroup quota of 2 CPUs");
 }
 
 TEST_F(Tree, CpusetAlone) {
@@ -158,10 +160,12 @@ TEST_F(Tree, HardwareThreadsOfACoreCountOnce) {
 TEST_F(Tree, ModelFeaturesAndCaches) {
   cpus("0-1", "0-1");
   put("/proc/cpuinfo",
-      "processor\t: 0\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7763\nflags\t\t: fpu fma avx2 sse2\n\n");
-  for (auto [index, level, type, size] :
-       {std::tuple{"0", "1", "Data", "32K"}, {"1", "1", "Instruction", "64K"},
-        {"2", "2", "Unified", "512K"}, {"3", "3", "Unified", "32M"}}) {
+      "processor\t: 0\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7763\nflags\t\t: fpu fma avx2 "
+      "sse2\n\n");
+  for (auto [index, level, type, size] : {std::tuple{"0", "1", "Data", "32K"},
+                                          {"1", "1", "Instruction", "64K"},
+                                          {"2", "2", "Unified", "512K"},
+                                          {"3", "3", "Unified", "32M"}}) {
     std::string folder = std::string("/sys/devices/system/cpu/cpu0/cache/index") + index;
     put(folder + "/level", std::string(level) + "\n");
     put(folder + "/type", std::string(type) + "\n");
