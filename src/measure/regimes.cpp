@@ -75,14 +75,16 @@ Gap widest_gap(std::span<const double> x, const std::vector<int64_t>& gcm,
   return gap;
 }
 
-/// The medians of at most `most` batches of equal size, the last one taking the rest.
-std::vector<double> batch_medians(std::span<const double> values, size_t most, size_t& size) {
+/// The first value of batch i when n values are cut into `count` batches of nearly equal size.
+size_t batch_begin(size_t i, size_t count, size_t n) { return i * n / count; }
+
+std::vector<double> batch_medians(std::span<const double> values, size_t most) {
   const size_t count = std::min(most, values.size());
-  size = values.size() / count;
   std::vector<double> medians;
   for (size_t i = 0; i < count; ++i) {
-    const size_t begin = i * size, end = i + 1 == count ? values.size() : begin + size;
-    medians.push_back(median(values.subspan(begin, end - begin)));
+    const size_t begin = batch_begin(i, count, values.size());
+    medians.push_back(
+        median(values.subspan(begin, batch_begin(i + 1, count, values.size()) - begin)));
   }
   return medians;
 }
@@ -92,7 +94,7 @@ int sign(double x) { return (x > 0) - (x < 0); }
 constexpr double kUnlikely = 0.001;
 constexpr double kRelevant = 0.03;
 
-std::optional<Unsteady> find_change(std::span<const double> batches, size_t size,
+std::optional<Unsteady> find_change(std::span<const double> batches,
                                     std::span<const double> values) {
   const size_t n = batches.size();
   double most = 0, statistic = 0;
@@ -106,9 +108,10 @@ std::optional<Unsteady> find_change(std::span<const double> batches, size_t size
   }
   const double m = static_cast<double>(n);
   if (2 * std::exp(-6 * most * most / (m * m * m + m * m)) >= kUnlikely) return {};
-  Unsteady change{Unsteady::Kind::kChange, static_cast<int64_t>(at * size), 0, 0};
-  change.before = median(values.subspan(0, at * size));
-  change.after = median(values.subspan(at * size));
+  const size_t first = batch_begin(at, n, values.size());
+  Unsteady change{Unsteady::Kind::kChange, static_cast<int64_t>(first), 0, 0};
+  change.before = median(values.subspan(0, first));
+  change.after = median(values.subspan(first));
   if (std::fabs(change.after - change.before) < kRelevant * change.before) return {};
   return change;
 }
@@ -188,16 +191,16 @@ std::optional<Modes> find_modes(std::span<const double> values) {
 
 std::optional<Unsteady> find_unsteady(std::span<const double> values) {
   if (values.size() < 20) return {};
-  size_t size = 1;
-  const std::vector<double> batches = batch_medians(values, 64, size);
-  const std::optional<Unsteady> change = find_change(batches, size, values);
+  const std::vector<double> batches = batch_medians(values, 64);
+  const std::optional<Unsteady> change = find_change(batches, values);
   const std::optional<Unsteady> trend = find_trend(batches);
   if (!change || !trend) return change ? change : trend;
   // Each test also fires on the other's cause: the model with the smaller absolute error tells it.
   double step_error = 0, line_error = 0;
   const double m = static_cast<double>(batches.size() - 1);
   for (size_t i = 0; i < batches.size(); ++i) {
-    const bool before = i * size < static_cast<size_t>(change->at);
+    const size_t first = batch_begin(i, batches.size(), values.size());
+    const bool before = first < static_cast<size_t>(change->at);
     step_error += std::fabs(batches[i] - (before ? change->before : change->after));
     line_error += std::fabs(batches[i] - trend->before -
                             (trend->after - trend->before) * static_cast<double>(i) / m);

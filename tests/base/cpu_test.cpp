@@ -36,10 +36,9 @@ class Tree : public ::testing::Test {
         "Name:\thasten\nCpus_allowed:\tff\nCpus_allowed_list:\t" + allowed + "\n");
     for (int cpu = 0; cpu < 8; ++cpu) {
       int first = cpu / threads_per_core * threads_per_core;
-      std::string siblings = std::to_string(first);
-      if (threads_per_core == 2) siblings += "-" + std::to_string(first + 1);
-      put("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/core_cpus_list",
-          siblings + "\n");
+      std::string siblings = threads_per_core == 2 ? fmt::format("{}-{}\n", first, first + 1)
+                                                   : fmt::format("{}\n", first);
+      put(fmt::format("/sys/devices/system/cpu/cpu{}/topology/core_cpus_list", cpu), siblings);
     }
   }
 
