@@ -49,9 +49,11 @@ Result<std::unique_ptr<NativeEngine>> NativeEngine::compile(Context& context, Gr
                                                             const EngineOptions& options) {
   std::unique_ptr<NativeEngine> engine(new NativeEngine(context, std::move(graph), options));
   engine->packed_ = std::make_unique<PackedStore>(static_cast<size_t>(options.memory_limit));
+  const Evaluator evaluate = make_evaluator(context.kernels(), options);
+  HASTEN_CHECK(infer_graph(engine->graph_, evaluate));
   if (options.enable_passes) {
     PassContext pass;
-    pass.evaluate = make_evaluator(context.kernels(), options);
+    pass.evaluate = evaluate;
     pass.exact_math = options.math == MathMode::kExact;
     pass.log = &context.log();
     HASTEN_TRY(engine->passes_,

@@ -16,7 +16,7 @@ namespace hasten {
 /// A graph after the passes, its packed weights, and the plans made for shapes seen so far.
 class NativeEngine final : public Engine {
  public:
-  /// Takes a graph that infer_graph has seen and runs the passes that the options leave on it.
+  /// Infers, and runs the passes that the options leave on. Errors: those of both.
   static Result<std::unique_ptr<NativeEngine>> compile(Context& context, Graph graph,
                                                        const EngineOptions& options);
   /// Takes a graph that has been through the passes, with weights packed before (a plan file's).
