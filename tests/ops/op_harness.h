@@ -273,7 +273,7 @@ inline Result<KernelRun> run_kernel(const OpCase& c, const KernelTable& kernels,
   if (n_out > 0) out[0].layout = c.out_layout;
 
   PackedStore packed;
-  LowerContext lower(c.node, pointers, out, kernels, packed, c.exact_math);
+  LowerContext lower(c.node, pointers, out, kernels, packed, packed, c.exact_math);
   HASTEN_CHECK(c.node.def->lower(lower));
   const Lowered& lowered = lower.result();
   run.kernel = lowered.kernel;
