@@ -209,24 +209,4 @@ Result<Target> parse_target(std::string_view text) {
   return target;
 }
 
-std::string options_text(const EngineOptions& options) {
-  std::string text = fmt::format("engine={}", engine_kind_name(options.kind));
-  auto add = [&text](std::string_view key, std::string_view value) {
-    text += fmt::format(",{}={}", key, value);
-  };
-  if (options.threads > 0) add("threads", std::to_string(options.threads));
-  if (options.precision != Precision::kModel) add("precision", precision_name(options.precision));
-  if (options.math == MathMode::kExact) add("math", "exact");
-  for (const auto& [name, shape] : options.shapes) {
-    std::string dims;
-    for (Dim d : shape) dims += (dims.empty() ? "" : "x") + (d.known() ? d.text() : "?");
-    add("shape", name + ":" + dims);
-  }
-  for (const std::string& pass : options.disabled_passes) add("disable_pass", pass);
-  if (!options.enable_passes) add("passes", "off");
-  if (options.reference_only) add("reference", "on");
-  for (const auto& [key, value] : options.extra) add(key, value);
-  return text;
-}
-
 }  // namespace hasten

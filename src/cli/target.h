@@ -22,10 +22,6 @@ struct Target {
 /// those there are), io, invalid_model (a bundle.json that makes no sense).
 Result<Target> parse_target(std::string_view text);
 
-/// The inverse of the part behind the `@`: "engine=onnxruntime,threads=2"; what is unset is left
-/// out, but for the engine.
-std::string options_text(const EngineOptions& options);
-
 /// "1x3x224x224" -> [1,3,224,224]; `?` is a dim left open; "" is a scalar.
 Result<Shape> parse_shape(std::string_view text);
 

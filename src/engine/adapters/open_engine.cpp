@@ -43,6 +43,21 @@ Result<std::unique_ptr<Engine>> open_native(Context& context, const std::string&
 
 }  // namespace
 
+bool engine_built_in(EngineKind kind) {
+  switch (kind) {
+#if !defined(HASTEN_WITH_ONNXRUNTIME)
+    case EngineKind::kOnnxRuntime:
+      return false;
+#endif
+#if !defined(HASTEN_WITH_OPENVINO)
+    case EngineKind::kOpenVino:
+      return false;
+#endif
+    default:
+      return true;
+  }
+}
+
 Result<std::unique_ptr<Engine>> open_engine(Context& context, const std::string& path,
                                             const EngineOptions& options) {
   switch (options.kind) {

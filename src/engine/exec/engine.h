@@ -85,6 +85,13 @@ struct EngineOptions {
   std::map<std::string, std::string> extra;  // options of a peer, by its own names
 };
 
+/// The part of a target behind the `@`: "engine=onnxruntime,threads=2"; what is unset is left
+/// out, but for the engine.
+std::string options_text(const EngineOptions& options);
+
+/// Was this engine found when hasten was built?
+bool engine_built_in(EngineKind kind);
+
 class ThreadPool;
 struct KernelTable;
 
