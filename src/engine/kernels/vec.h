@@ -39,8 +39,7 @@ struct F16 {
   hn::Vec<DF> v[kVectors];
 };
 
-#define HASTEN_EACH \
-  _Pragma("GCC unroll 16") for (int i_ = 0; i_ < kVectors; ++i_)
+#define HASTEN_EACH _Pragma("GCC unroll 16") for (int i_ = 0; i_ < kVectors; ++i_)
 
 HASTEN_INLINE F16 set1(float x) {
   F16 r;
@@ -75,16 +74,40 @@ HASTEN_INLINE F16 sqrt(F16 a) {
   HASTEN_EACH a.v[i_] = hn::Sqrt(a.v[i_]);
   return a;
 }
+/// A real vector: a part of an F16, or one number in all its lanes (which all parts can share).
+struct Part {
+  hn::Vec<DF> v;
+};
+HASTEN_INLINE Part splat(const float* p) { return {hn::Set(DF(), *p)}; }
 /// a * b + c, rounded once, on every tier.
-HASTEN_INLINE F16 fma(F16 a, F16 b, F16 c) {
+HASTEN_INLINE Part fma(Part a, Part b, Part c) {
 #if HASTEN_TIER == 0
-  HASTEN_EACH c.v[i_] = hn::Set(DF(), __builtin_fmaf(hn::GetLane(a.v[i_]), hn::GetLane(b.v[i_]),
-                                                     hn::GetLane(c.v[i_])));
+  return {hn::Set(DF(), __builtin_fmaf(hn::GetLane(a.v), hn::GetLane(b.v), hn::GetLane(c.v)))};
 #else
-  HASTEN_EACH c.v[i_] = hn::MulAdd(a.v[i_], b.v[i_], c.v[i_]);
+  return {hn::MulAdd(a.v, b.v, c.v)};
 #endif
+}
+HASTEN_INLINE F16 fma(F16 a, F16 b, F16 c) {
+  HASTEN_EACH c.v[i_] = fma(Part{a.v[i_]}, Part{b.v[i_]}, Part{c.v[i_]}).v;
   return c;
 }
+HASTEN_INLINE F16 fma(Part a, F16 b, F16 c) {
+  HASTEN_EACH c.v[i_] = fma(a, Part{b.v[i_]}, Part{c.v[i_]}).v;
+  return c;
+}
+/// Keeps what was loaded in a register: GCC otherwise repeats the load in each instruction that
+/// uses it, and matrix kernels become bound by loads.
+HASTEN_INLINE void pin([[maybe_unused]] Part& a) {
+#if HASTEN_TIER > 0
+  asm("" : "+v"(a.v.raw));
+#endif
+}
+HASTEN_INLINE void pin([[maybe_unused]] F16& a) {
+#if HASTEN_TIER > 0
+  HASTEN_EACH asm("" : "+v"(a.v[i_].raw));
+#endif
+}
+
 /// a > b ? a : b in every lane, so NaN in a gives b; written out because max instructions and
 /// their emulations differ on NaN.
 HASTEN_INLINE F16 max(F16 a, F16 b) {
