@@ -65,7 +65,7 @@ void warn_about_shape(BenchResult& result, bool single_shape) {
 
 }  // namespace
 
-BenchResult summarize(std::vector<double> samples_ms, bool single_shape) {
+BenchResult figures(std::vector<double> samples_ms) {
   BenchResult result;
   result.samples_ms = std::move(samples_ms);
   result.n = static_cast<int64_t>(result.samples_ms.size());
@@ -82,6 +82,12 @@ BenchResult summarize(std::vector<double> samples_ms, bool single_shape) {
   result.max_ms = ascending.back();
   result.mad_ms = median_absolute_deviation(result.samples_ms);
   result.outliers = count_outliers(result.samples_ms);
+  return result;
+}
+
+BenchResult summarize(std::vector<double> samples_ms, bool single_shape) {
+  BenchResult result = figures(std::move(samples_ms));
+  if (result.n == 0) return result;
   result.effective_n = effective_samples(result.samples_ms);
   warn_about_shape(result, single_shape);
   return result;

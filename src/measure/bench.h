@@ -39,8 +39,12 @@ struct BenchResult {
   std::vector<Warning> warnings;
 };
 
-/// Figures of given steady runs, with the warnings that their distribution deserves.
-/// `single_shape`: false suppresses the check for two modes, which several shapes have by nature.
+/// Quantiles, intervals, mean and spread of given runs.
+BenchResult figures(std::vector<double> samples_ms);
+
+/// The same for runs in order of time that should be of one steady state, with the warnings that
+/// their distribution deserves. `single_shape`: false suppresses the check for two modes, which
+/// several shapes have by nature.
 BenchResult summarize(std::vector<double> samples_ms, bool single_shape = true);
 
 /// Measures until told enough. Warm-up is found afterwards, shape by shape, and left out; runs are

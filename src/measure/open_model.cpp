@@ -13,6 +13,7 @@ class EngineInstance : public Instance {
       : model_(std::move(model)), timed_(*model_.runner, sets) {}
   Result<double> run_once_ms() override { return timed_.run_once_ms(); }
   int shape_group() const override { return timed_.shape_group(); }
+  int64_t rotation() const override { return timed_.rotation(); }
   double load_ms() const override { return model_.load_ms; }
 
  private:

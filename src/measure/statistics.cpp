@@ -20,12 +20,17 @@ double binomial_cdf(int64_t n, double p, int64_t k) {
   if (k >= n) return 1;
   const bool upper = static_cast<double>(k) > p * static_cast<double>(n);
   const int64_t step = upper ? 1 : -1;
+  int64_t i = upper ? k + 1 : k;
+  double term = std::exp(log_choose(n, i) + static_cast<double>(i) * std::log(p) +
+                         static_cast<double>(n - i) * std::log1p(-p));
+  const double odds = p / (1 - p);
   double sum = 0;
-  for (int64_t i = upper ? k + 1 : k; i >= 0 && i <= n; i += step) {
-    double term = std::exp(log_choose(n, i) + static_cast<double>(i) * std::log(p) +
-                           static_cast<double>(n - i) * std::log1p(-p));
+  for (; i >= 0 && i <= n; i += step) {
     sum += term;
     if (term < 1e-17 * sum) break;
+    // The next binomial probability from this one.
+    term *= upper ? static_cast<double>(n - i) / static_cast<double>(i + 1) * odds
+                  : static_cast<double>(i) / static_cast<double>(n - i + 1) / odds;
   }
   return upper ? 1 - sum : sum;
 }
@@ -132,7 +137,7 @@ double effective_samples(std::span<const double> values) {
   if (n < 4) return static_cast<double>(n);
   // Sums of neighbouring pairs are positive in theory; the first that isn't is noise.
   double sum = 0;
-  const int64_t most = std::min<int64_t>(n / 2, 1000);
+  const int64_t most = std::min<int64_t>({n / 2, 1000, 2 + 20'000'000 / n});  // bounded work
   for (int64_t lag = 1; lag + 1 < most; lag += 2) {
     const double pair = autocorrelation(values, lag) + autocorrelation(values, lag + 1);
     if (pair <= 0) break;

@@ -1,5 +1,6 @@
 #include "measure/timed.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/clock.h"
@@ -24,6 +25,11 @@ Result<double> TimedRunner::run_once_ms() {
   const int64_t begin = now_ns();
   HASTEN_CHECK(runner_.run());
   return static_cast<double>(now_ns() - begin) * 1e-6;
+}
+
+int64_t TimedRunner::rotation() const {
+  const bool one_shape = *std::max_element(group_of_.begin(), group_of_.end()) == 0;
+  return one_shape ? 1 : static_cast<int64_t>(sets_.size());
 }
 
 int64_t MeasureControl::now() const { return clock_ns ? clock_ns() : now_ns(); }

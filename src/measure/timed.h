@@ -23,6 +23,8 @@ class Timed {
   virtual Result<double> run_once_ms() = 0;
   /// Which shapes the last run had: runs of one number warm up together.
   virtual int shape_group() const { return 0; }
+  /// Runs until every shape was met once.
+  virtual int64_t rotation() const { return 1; }
 };
 
 /// Times a runner over input sets bound in turn, so that no cache line of an input is warm merely
@@ -33,6 +35,7 @@ class TimedRunner : public Timed {
   TimedRunner(Runner& runner, std::span<const InputSet> sets);
   Result<double> run_once_ms() override;
   int shape_group() const override { return group_of_[last_]; }
+  int64_t rotation() const override;
 
  private:
   Runner& runner_;
