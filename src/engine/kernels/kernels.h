@@ -56,6 +56,57 @@ struct GemmArgs {
 };
 constexpr int64_t kItemColumns = 4 * kPanel;
 constexpr int64_t kStackK = 2048;
+/// Copies a block of elements from one strided place to another; the caller has merged what can be
+/// merged. copy: items are elements in row-major order. transpose: in_strides[rank - 2] and
+/// out_strides[rank - 1] are `size`; items are transpose_items() tiles.
+constexpr int kMaxCopyRank = 8;
+struct CopyArgs {
+  const char* in;
+  char* out;
+  int64_t size;  // bytes of an element: any number; for transpose 1, 2, 4 or 8
+  int64_t rank;  // >= 1; for transpose >= 2
+  int64_t dims[kMaxCopyRank];
+  int64_t in_strides[kMaxCopyRank], out_strides[kMaxCopyRank];  // bytes, of any sign
+};
+/// A tile of transpose: one cache line of rows, and as many columns as to make a step worth it.
+constexpr int64_t kTransposeLine = 64, kTransposeColumns = 256;
+inline int64_t transpose_items(const CopyArgs* a) {
+  int64_t n = 1;
+  for (int64_t d = 0; d + 2 < a->rank; ++d) n *= a->dims[d];
+  const int64_t rows = kTransposeLine / a->size;
+  n *= (a->dims[a->rank - 2] + rows - 1) / rows;
+  return n * ((a->dims[a->rank - 1] + kTransposeColumns - 1) / kTransposeColumns);
+}
+
+/// out[i0]…[ik] = in + tables[0][i0] + … + tables[k][ik], or the fill where a table says kMapFill:
+/// padding, and resizing to the nearest element. Items: rows of the last dimension.
+constexpr int64_t kMapFill = INT64_MIN;
+struct MapRun {
+  int64_t begin, count;  // of the last dimension
+  int64_t offset;        // bytes from the row's source: where a copied or repeated run starts
+  int64_t kind;          // 0: neighbours, 1: the fill, 2: one element repeated, 3: by the table
+};
+struct MapArgs {
+  const char* in;
+  char* out;
+  const char* fill;  // one element
+  int64_t size;      // bytes of an element
+  int64_t rank;      // 1 … kMaxCopyRank
+  int64_t dims[kMaxCopyRank];
+  const int64_t* tables[kMaxCopyRank];  // bytes
+  const MapRun* runs;                   // the last dimension once more, as runs
+  int64_t run_count;
+};
+
+/// Rows of `in` [outer, rows] by index. Items: outer * count rows of `out`.
+struct GatherArgs {
+  const char* in;
+  const void* indices;
+  char* out;
+  int64_t indices_i64;  // 1: int64, 0: int32
+  int64_t rows, count, row_bytes;
+  int64_t* bad;  // gets the position + 1 of the first index outside [-rows, rows-1]
+};
 
 #define HASTEN_KERNEL(name, Args) using name##_fn = void (*)(const Args*, int64_t, int64_t);
 #include "engine/kernels/kernels.inc"

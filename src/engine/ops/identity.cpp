@@ -1,0 +1,37 @@
+// https://onnx.ai/onnx/operators/onnx__Identity.html, opsets 1-21, tensors of every dtype. Costs
+// nothing, in any layout.
+#include "engine/ops/numbers.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/table.h"
+
+namespace hasten {
+
+namespace {
+
+Status infer(InferContext& c) { return infer_unary(c); }
+
+Status reference(RefContext& c) {
+  const TensorView& x = c.in(0);
+  HASTEN_TRY(void* out, c.out(0, x.dtype, x.dims));
+  copy_elements(x.dtype, x.data, out, x.count());
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  if (c.in(0).layout == c.out(0).layout) {
+    c.alias(0);
+  } else {
+    c.refuse("alias", "another layout");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<OpDef> ops_identity() {
+  OpDef def{"", "Identity", 1, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower};
+  def.moves_elements = true;
+  return {def};
+}
+
+}  // namespace hasten
