@@ -87,7 +87,7 @@ Status lower(LowerContext& c) {
   if (out.layout == Layout::kPlain) {
     if (!plain_numbers(c, "copy")) return {};
   }
-  const Storage to = storage_of(out);
+  const StoredDims to = storage_of(out);
   CopyPlan plan;
   int64_t begin = 0;
   for (size_t i = 0; i < c.inputs(); ++i) {
@@ -101,7 +101,7 @@ Status lower(LowerContext& c) {
       c.refuse("copy", fmt::format("input {} ends within a block of channels", i));
       return {};
     }
-    const Storage from = storage_of(x);
+    const StoredDims from = storage_of(x);
     plan.add(i, 0, part_block(from.dims, to.dims, axis, begin), from.element_bytes);
     begin += from.dims[axis];
   }

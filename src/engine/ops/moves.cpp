@@ -66,8 +66,8 @@ void map_block(DType dtype, const void* in, std::span<const int64_t> in_dims,
   });
 }
 
-Storage storage_of(const Facts& facts) {
-  Storage s{to_dims(facts.shape), static_cast<int64_t>(dtype_size(facts.dtype))};
+StoredDims storage_of(const Facts& facts) {
+  StoredDims s{to_dims(facts.shape), static_cast<int64_t>(dtype_size(facts.dtype))};
   if (facts.layout == Layout::kNchw16c) {
     s.dims[1] = (s.dims[1] + 15) / 16;
     s.element_bytes *= 16;
@@ -269,7 +269,7 @@ struct MapState {
 
 }  // namespace
 
-void lower_map(LowerContext& c, const Storage& in, std::vector<AxisMap> maps, const void* fill) {
+void lower_map(LowerContext& c, const StoredDims& in, std::vector<AxisMap> maps, const void* fill) {
   Dims dims = in.dims;
   // What moves whole becomes part of the element (behind) or one axis (in front).
   int64_t size = in.element_bytes;

@@ -45,11 +45,11 @@ void map_block(DType dtype, const void* in, std::span<const int64_t> in_dims,
                std::span<const AxisMap> maps, const void* fill, void* out);
 
 /// Dims as they lie in memory: those of the tensor, or [N,C/16,…] of blocks of 16 elements.
-struct Storage {
+struct StoredDims {
   Dims dims;
   int64_t element_bytes;
 };
-Storage storage_of(const Facts& facts);
+StoredDims storage_of(const Facts& facts);
 
 /// Are all present inputs and outputs plain and without strings? Else refuses that kernel.
 bool plain_numbers(LowerContext& c, const char* kernel);
@@ -91,6 +91,6 @@ class CopyPlan {
 
 /// Lowers output 0 = input 0 through maps (see map_block), both stored like `in`; `fill` is one
 /// element of the storage (may be null if no map has kFill).
-void lower_map(LowerContext& c, const Storage& in, std::vector<AxisMap> maps, const void* fill);
+void lower_map(LowerContext& c, const StoredDims& in, std::vector<AxisMap> maps, const void* fill);
 
 }  // namespace hasten

@@ -220,7 +220,7 @@ Status lower(LowerContext& c) {
     return {};
   }
   HASTEN_TRY(std::vector<Range> ranges, resolve(c, to_dims(x.shape), o));
-  const Storage from = storage_of(x);
+  const StoredDims from = storage_of(x);
   if (x.layout == Layout::kNchw16c) {
     Range& channels = ranges[1];
     const int64_t all = x.shape[1].value();
