@@ -18,8 +18,8 @@ HASTEN_INLINE void move_one(char* to, const char* from) {
   __builtin_memcpy(to, from, N);
 }
 
-/// Calls f(std::integral_constant-like) with the element size as a constant where it is a usual one,
-/// or 0: then the size is only known at run time.
+/// Calls f(std::integral_constant-like) with the element size as a constant where it is a usual
+/// one, or 0: then the size is only known at run time.
 template <int64_t N>
 struct Size {
   static constexpr int64_t value = N;
@@ -27,14 +27,22 @@ struct Size {
 template <class F>
 HASTEN_INLINE void with_size(int64_t size, const F& f) {
   switch (size) {
-    case 1: return f(Size<1>());
-    case 2: return f(Size<2>());
-    case 4: return f(Size<4>());
-    case 8: return f(Size<8>());
-    case 16: return f(Size<16>());
-    case 32: return f(Size<32>());
-    case 64: return f(Size<64>());
-    default: return f(Size<0>());
+    case 1:
+      return f(Size<1>());
+    case 2:
+      return f(Size<2>());
+    case 4:
+      return f(Size<4>());
+    case 8:
+      return f(Size<8>());
+    case 16:
+      return f(Size<16>());
+    case 32:
+      return f(Size<32>());
+    case 64:
+      return f(Size<64>());
+    default:
+      return f(Size<0>());
   }
 }
 

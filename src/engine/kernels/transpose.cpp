@@ -113,10 +113,14 @@ void tiles(const CopyArgs* a, int64_t begin, int64_t end) {
 
 void transpose(const CopyArgs* a, int64_t begin, int64_t end) {
   switch (a->size) {
-    case 1: return tiles<1>(a, begin, end);
-    case 2: return tiles<2>(a, begin, end);
-    case 4: return tiles<4>(a, begin, end);
-    default: return tiles<8>(a, begin, end);
+    case 1:
+      return tiles<1>(a, begin, end);
+    case 2:
+      return tiles<2>(a, begin, end);
+    case 4:
+      return tiles<4>(a, begin, end);
+    default:
+      return tiles<8>(a, begin, end);
   }
 }
 

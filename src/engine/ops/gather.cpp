@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__Gather.html, opsets 1-21, every dtype. Indices in [-s, s-1];
 // any other is an error.
-#include "engine/ops/moves.h"
 #include "engine/ops/indices.h"
+#include "engine/ops/moves.h"
 #include "engine/ops/shape_math.h"
 #include "engine/ops/table.h"
 

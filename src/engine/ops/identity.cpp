@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__Identity.html, opsets 1-21, tensors of every dtype. Costs
 // nothing, in any layout.
-#include "engine/ops/numbers.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/numbers.h"
 #include "engine/ops/table.h"
 
 namespace hasten {

@@ -10,14 +10,16 @@ namespace hasten {
 /// If the indices and the axis are known: is each in [-dim, dim-1]? Symbol codes pass.
 Status check_known_indices(const OpContext& c, const Facts& indices, Dim dim);
 
-/// The indices counted from the front. Error: invalid_model, naming the first outside [-dim, dim-1].
+/// The indices counted from the front. Error: invalid_model, naming the first outside [-dim,
+/// dim-1].
 Result<std::vector<int64_t>> read_indices(const OpContext& c, const TensorView& indices,
                                           int64_t dim);
 
 /// Error of one index outside.
 tl::unexpected<Error> bad_index(const OpContext& c, int64_t index, int64_t dim);
 
-/// Keeps the smallest position + 1 that a kernel reported, so that messages do not depend on threads.
+/// Keeps the smallest position + 1 that a kernel reported, so that messages do not depend on
+/// threads.
 inline void report_fault(const StepArgs& s, int64_t bad) {
   int64_t before = s.fault->load(std::memory_order_relaxed);
   while ((before == 0 || bad < before) && !s.fault->compare_exchange_weak(before, bad)) {

@@ -136,8 +136,8 @@ void CopyPlan::add(size_t in, size_t out, const StridedBlock& block, int64_t ele
   bool transpose = false;
   if (axes.size() >= 2 && size <= 8 && axes.back().out == size && axes.back().in != size) {
     // Rows of `in` that run along another axis than those of `out`: that axis goes last but one.
-    const auto rows = std::find_if(axes.begin(), axes.end() - 1,
-                                   [&](const Axis& a) { return a.in == size; });
+    const auto rows =
+        std::find_if(axes.begin(), axes.end() - 1, [&](const Axis& a) { return a.in == size; });
     if (rows != axes.end() - 1 && (size & (size - 1)) == 0) {
       std::rotate(rows, rows + 1, axes.end() - 1);
       transpose = true;
@@ -294,8 +294,8 @@ void lower_map(LowerContext& c, const StoredDims& in, std::vector<AxisMap> maps,
     return plan.lower(c);
   }
   if (maps.size() > kMaxCopyRank) {
-    return c.refuse("map_axes", fmt::format("more than {} dimensions that can't be merged",
-                                            kMaxCopyRank));
+    return c.refuse("map_axes",
+                    fmt::format("more than {} dimensions that can't be merged", kMaxCopyRank));
   }
   auto state = std::make_shared<MapState>();
   const size_t rank = maps.size();

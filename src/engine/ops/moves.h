@@ -17,11 +17,16 @@ template <class F>
 void dispatch_bits(DType t, F&& f) {
   if (t == DType::kString) return f(std::string{});
   switch (dtype_size(t)) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return;
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    case 8:
+      return f(uint64_t{});
+    default:
+      return;
   }
 }
 

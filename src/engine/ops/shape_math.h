@@ -21,7 +21,8 @@ bool has_symbols(std::span<const int64_t> values);
 std::vector<int64_t> read_ints(const TensorView& tensor);
 /// The same of a value, if they are known.
 std::optional<std::vector<int64_t>> known_ints(const Facts& facts);
-/// Is the operand int64 (or int32 where `allow_i32`), as far as known? `what` names it in the error.
+/// Is the operand int64 (or int32 where `allow_i32`), as far as known? `what` names it in the
+/// error.
 Status check_int_operand(const OpContext& c, const Facts& operand, const char* what,
                          bool allow_i32 = true);
 /// check_int_operand, and has it one dimension?

@@ -106,8 +106,8 @@ Result<std::vector<Range>> resolve(const OpContext& c, const Dims& dims, const O
   std::vector<Range> ranges;
   for (int64_t d : dims) ranges.push_back({0, 1, d});
   for (size_t j = 0; j < n; ++j) {
-    ranges[axes[j]] = resolve_range(dims[axes[j]], (*o.starts)[j], (*o.ends)[j],
-                                    o.steps ? (*o.steps)[j] : 1);
+    ranges[axes[j]] =
+        resolve_range(dims[axes[j]], (*o.starts)[j], (*o.ends)[j], o.steps ? (*o.steps)[j] : 1);
   }
   return ranges;
 }
@@ -233,9 +233,8 @@ Status lower(LowerContext& c) {
     channels = {channels.start / 16, 1, (channels.count + 15) / 16};
   }
   const StridedBlock block = sliced(from.dims, ranges);
-  if (block.dims == from.dims && std::all_of(ranges.begin(), ranges.end(), [](const Range& r) {
-        return r.step == 1;
-      })) {
+  if (block.dims == from.dims &&
+      std::all_of(ranges.begin(), ranges.end(), [](const Range& r) { return r.step == 1; })) {
     c.alias(0);
     return {};
   }

@@ -137,7 +137,8 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_squeeze() {
-  OpDef squeeze{"", "Squeeze", 1, 12, 1, 1, 1, 1, {"axes"}, infer_squeeze, reference_squeeze, lower};
+  OpDef squeeze{"",   "Squeeze", 1, 12, 1, 1, 1, 1, {"axes"}, infer_squeeze, reference_squeeze,
+                lower};
   squeeze.moves_elements = true;
   OpDef squeeze13 = squeeze;
   squeeze13.since = 13;
