@@ -10,8 +10,7 @@
 namespace hasten {
 
 /// Runs one node on known elements; empty tensors stand for absent inputs.
-using Evaluator =
-    std::function<Result<std::vector<Tensor>>(const Node&, std::span<const Tensor>)>;
+using Evaluator = std::function<Result<std::vector<Tensor>>(const Node&, std::span<const Tensor>)>;
 
 /// Elements that a value may have to be followed through inference.
 constexpr int64_t kMaxKnownElements = 1024;
@@ -22,8 +21,11 @@ constexpr int64_t kMaxKnownElements = 1024;
 Status infer_node(const Node& node, std::span<const Facts* const> in, std::span<Facts> out,
                   const Evaluator& evaluate);
 
-/// Writes dtype and shape of every value, of all blocks; returns what is known of each value, by id,
-/// in `facts` if given. Errors: invalid_model or unsupported, naming the node.
+/// Writes dtype and shape of every value, of all blocks; returns what is known of each value, by
+/// id, in `facts` if given. Inferred shapes replace declared ones. Outputs of nodes that can't run
+/// (def == null) stay as declared, so that a model can be looked at that doesn't run. Of an If
+/// whose condition is known only that branch is visited. A null `evaluate` means the references.
+/// Errors: invalid_model or unsupported, naming the node.
 Status infer_graph(Graph& graph, const Evaluator& evaluate, std::vector<Facts>* facts = nullptr);
 
 }  // namespace hasten

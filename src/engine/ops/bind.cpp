@@ -1,0 +1,67 @@
+#include "engine/ops/bind.h"
+
+#include <algorithm>
+
+namespace hasten {
+
+namespace {
+
+std::string range_text(int low, int high) {
+  if (high < 0) return fmt::format("at least {}", low);
+  return low == high ? fmt::format("{}", low) : fmt::format("{} to {}", low, high);
+}
+
+bool lists(const OpDef& def, std::string_view attr) {
+  return std::any_of(def.attrs.begin(), def.attrs.end(),
+                     [&](const char* known) { return attr == known; });
+}
+
+Status check_counts(const Node& node, const OpDef& def) {
+  const auto ins = static_cast<int>(node.inputs.size());
+  const auto outs = static_cast<int>(node.outputs.size());
+  if (ins < def.min_inputs || (def.max_inputs >= 0 && ins > def.max_inputs)) {
+    return fail(Code::kInvalidModel, "{}: has {} inputs, the operator takes {}", node.label(), ins,
+                range_text(def.min_inputs, def.max_inputs));
+  }
+  if (outs < def.min_outputs || (def.max_outputs >= 0 && outs > def.max_outputs)) {
+    return fail(Code::kInvalidModel, "{}: has {} outputs, the operator gives {}", node.label(),
+                outs, range_text(def.min_outputs, def.max_outputs));
+  }
+  for (int i = 0; i < def.min_inputs; ++i) {
+    if (!node.has_input(static_cast<size_t>(i))) {
+      return fail(Code::kInvalidModel, "{}: input {} is required, but absent", node.label(), i);
+    }
+  }
+  return {};
+}
+
+Status bind_block(Graph& graph, Block& block) {
+  for (Node& node : block.nodes) {
+    if (node.version == 0) {
+      auto it = graph.opsets.find(node.domain);
+      if (it != graph.opsets.end()) node.version = it->second;
+    }
+    HASTEN_CHECK(bind_node(node));
+    for (auto& [name, inner] : node.blocks) HASTEN_CHECK(bind_block(graph, inner));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status bind_node(Node& node) {
+  node.def = nullptr;
+  const OpDef* def = find_op(node.domain, node.op, node.version);
+  if (def == nullptr) return {};
+  HASTEN_CHECK(check_counts(node, *def));
+  const bool known = std::all_of(node.attrs.begin(), node.attrs.end(),
+                                 [&](const auto& attr) { return lists(*def, attr.first); }) &&
+                     std::all_of(node.blocks.begin(), node.blocks.end(),
+                                 [&](const auto& block) { return lists(*def, block.first); });
+  if (known) node.def = def;
+  return {};
+}
+
+Status bind_graph(Graph& graph) { return bind_block(graph, graph.main); }
+
+}  // namespace hasten
