@@ -58,7 +58,7 @@ class Inference {
     std::vector<Facts> out(node.outputs.size());
     if (node.op == "If" && node.domain.empty()) {
       HASTEN_CHECK(branches(node, out));
-    } else if (node.def == nullptr || node.def->infer == nullptr) {
+    } else if (node.def == nullptr || node.def->infer == nullptr || !known_types(node)) {
       for (size_t i = 0; i < out.size(); ++i) {
         if (node.outputs[i] != kNoValue) out[i] = declared(node.outputs[i]);
       }
@@ -73,6 +73,14 @@ class Inference {
         HASTEN_CHECK(store(node, node.outputs[i], std::move(out[i])));
     }
     return {};
+  }
+
+  /// False where an operator that we don't know made an input.
+  bool known_types(const Node& node) {
+    for (ValueId id : node.inputs) {
+      if (id != kNoValue && facts(id).dtype == DType::kNone) return false;
+    }
+    return true;
   }
 
   /// Inferred shapes win over declared ones, which are often wrong; a wrong dtype is no slip.

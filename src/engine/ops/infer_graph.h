@@ -23,9 +23,9 @@ Status infer_node(const Node& node, std::span<const Facts* const> in, std::span<
 
 /// Writes dtype and shape of every value, of all blocks; returns what is known of each value, by
 /// id, in `facts` if given. Inferred shapes replace declared ones. Outputs of nodes that can't run
-/// (def == null) stay as declared, so that a model can be looked at that doesn't run. Of an If
-/// whose condition is known only that branch is visited. A null `evaluate` means the references.
-/// Errors: invalid_model or unsupported, naming the node.
+/// (def == null), and what depends on them, stay as declared: such a model can still be looked at.
+/// Of an If whose condition is known only that branch is visited. A null `evaluate` means the
+/// references. Errors: invalid_model or unsupported, naming the node.
 Status infer_graph(Graph& graph, const Evaluator& evaluate, std::vector<Facts>* facts = nullptr);
 
 }  // namespace hasten
