@@ -1,6 +1,7 @@
 # Each file of src/engine/kernels is compiled once per ISA tier, with HASTEN_TIER set.
-set(HASTEN_TIER_FLAGS_0 "")
-set(HASTEN_TIER_FLAGS_1 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -maes -mpclmul)
+# The scalar tier is the oracle of the others, not fast: -O3 would only cost compile time.
+set(HASTEN_TIER_FLAGS_0 -O2)
+set(HASTEN_TIER_FLAGS_1 -O3 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -maes -mpclmul)
 set(HASTEN_TIER_FLAGS_2 ${HASTEN_TIER_FLAGS_1} -mavx512f -mavx512cd -mavx512bw -mavx512dq -mavx512vl
   -mprefer-vector-width=512)
 
@@ -17,7 +18,7 @@ function(hasten_add_kernels target)
     target_include_directories(${lib} PRIVATE ${CMAKE_SOURCE_DIR}/src)
     target_compile_definitions(${lib} PRIVATE HASTEN_TIER=${tier})
     # Kernels want the optimizer in every build type; NaN and signed zeros are values like others.
-    target_compile_options(${lib} PRIVATE ${HASTEN_TIER_FLAGS_${tier}} -O3 -fno-exceptions -fno-rtti
+    target_compile_options(${lib} PRIVATE ${HASTEN_TIER_FLAGS_${tier}} -fno-exceptions -fno-rtti
       -fno-math-errno -fno-trapping-math)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${lib}>)
   endforeach()
