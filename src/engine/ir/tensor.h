@@ -11,7 +11,7 @@
 
 namespace hasten {
 
-/// Raw storage of IEEE half and bfloat16 numbers; conversions in ops/numbers.h.
+/// Raw storage of IEEE half and bfloat16 numbers; conversions in ir/half.h.
 struct Half {
   uint16_t bits;
 };
