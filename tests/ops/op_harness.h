@@ -229,9 +229,9 @@ class Placed {
     if (!from) std::memset(data_, 0xcd, bytes);
   }
   void* data() { return data_; }
-  Tensor tensor(Dims dims) const {
-    Tensor t = *Tensor::make(dtype_, std::move(dims));
-    copy_elements(dtype_, data_, t.mutable_data(), count_);
+  Tensor tensor(DType dtype, Dims dims) const {
+    Tensor t = *Tensor::make(dtype, std::move(dims));
+    copy_elements(dtype, data_, t.mutable_data(), count_);
     return t;
   }
 
@@ -326,12 +326,13 @@ inline Result<KernelRun> run_kernel(const OpCase& c, const KernelTable& kernels,
     const size_t where =
         i == 0 && options.in_place >= 0 ? static_cast<size_t>(options.in_place) : n_in + i;
     if (out[i].layout == Layout::kPlain) {
-      run.outputs.push_back(placed[where].tensor(dims));
+      run.outputs.push_back(placed[where].tensor(out[i].dtype, dims));
       continue;
     }
     bool padding = false;
     const int64_t count = storage_count(dims, out[i].layout);
-    run.outputs.push_back(from_blocked(placed[where].tensor({count}), dims, &padding));
+    run.outputs.push_back(
+        from_blocked(placed[where].tensor(out[i].dtype, {count}), dims, &padding));
     if (!padding) return fail(Code::kInternal, "padding channels of output {} are not zero", i);
   }
   return run;

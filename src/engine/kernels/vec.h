@@ -123,28 +123,67 @@ HASTEN_INLINE F16 min(F16 a, F16 b) {
   HASTEN_EACH a.v[i_] = hn::IfThenElse(hn::Lt(a.v[i_], b.v[i_]), a.v[i_], b.v[i_]);
   return a;
 }
-/// The first n lanes (0 < n <= 16), zero in the others; reads nothing past them.
+/// The first n lanes (0 <= n <= 16), zero in the others; reads nothing past them.
 HASTEN_INLINE F16 load_n(const float* p, int64_t n) {
-  if (n == kLanes) return load(p);
+  if (n >= kLanes) return load(p);
+#if HASTEN_TIER == 0
   alignas(64) float lanes[kLanes] = {};
-  memcpy(lanes, p, static_cast<size_t>(n) * sizeof(float));
+  for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
   return load(lanes);
+#else
+  F16 r;
+  HASTEN_EACH {
+    const int64_t left = n - i_ * kWidth;
+    const auto mask = hn::FirstN(DF(), static_cast<size_t>(left > 0 ? left : 0));
+    r.v[i_] = hn::MaskedLoad(mask, DF(), p + i_ * kWidth);
+  }
+  return r;
+#endif
 }
+/// Writes the first n lanes (0 <= n <= 16) and nothing else.
 HASTEN_INLINE void store_n(F16 a, float* p, int64_t n) {
-  if (n == kLanes) return store(a, p);
+  if (n >= kLanes) return store(a, p);
+#if HASTEN_TIER == 0
   alignas(64) float lanes[kLanes];
   store(a, lanes);
-  memcpy(p, lanes, static_cast<size_t>(n) * sizeof(float));
+  for (int64_t i = 0; i < n; ++i) p[i] = lanes[i];
+#else
+  HASTEN_EACH {
+    const int64_t left = n - i_ * kWidth;
+    const auto mask = hn::FirstN(DF(), static_cast<size_t>(left > 0 ? left : 0));
+    hn::BlendedStore(a.v[i_], mask, DF(), p + i_ * kWidth);
+  }
+#endif
 }
 
-/// Sum of the 16 lanes in one fixed order on all tiers: pairs at distance 8, 4, 2, 1.
-HASTEN_INLINE float sum_lanes(F16 a) {
+/// The lanes folded to one number by f, always in the same tree: at distance 8, then 4, 2, 1.
+template <class F>
+HASTEN_INLINE float fold_lanes(F16 a, F&& f) {
+#if HASTEN_TIER == 0
   alignas(64) float x[kLanes];
   store(a, x);
   for (int d = 8; d > 0; d /= 2) {
-    for (int i = 0; i < d; ++i) x[i] += x[i + d];
+    for (int i = 0; i < d; ++i) {
+      x[i] = hn::GetLane(f(hn::Set(DF(), x[i]), hn::Set(DF(), x[i + d])));
+    }
   }
   return x[0];
+#else
+  const hn::CappedTag<float, 4> d4;
+#if HASTEN_TIER == 2
+  const hn::CappedTag<float, 8> d8;
+  const auto v8 = f(hn::LowerHalf(d8, a.v[0]), hn::UpperHalf(d8, a.v[0]));
+#else
+  const auto v8 = f(a.v[0], a.v[1]);
+#endif
+  const auto v4 = f(hn::LowerHalf(d4, v8), hn::UpperHalf(d4, v8));
+  const auto v2 = f(v4, hn::Shuffle1032(v4));
+  return hn::GetLane(f(v2, hn::Shuffle2301(v2)));
+#endif
+}
+/// Sum of the 16 lanes in one fixed order on all tiers.
+HASTEN_INLINE float sum_lanes(F16 a) {
+  return fold_lanes(a, [](auto x, auto y) { return hn::Add(x, y); });
 }
 
 }  // namespace HASTEN_NS

@@ -1,0 +1,57 @@
+// Element-wise functions of one operand.
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/math.h"
+
+namespace hasten {
+namespace HASTEN_NS {
+
+namespace {
+
+template <class F>
+HASTEN_INLINE void unary(const UnaryArgs* a, int64_t begin, int64_t end, F f) {
+  int64_t i = begin;
+  for (; i + kLanes <= end; i += kLanes) store(f(load(a->x + i)), a->out + i);
+  if (i < end) store_n(f(load_n(a->x + i, end - i)), a->out + i, end - i);
+}
+
+HASTEN_INLINE F16 sign(F16 x) {
+  const F16 one = copysign(set1(1.0f), x);
+  return select(either(lt(x, set1(0.0f)), lt(set1(0.0f), x)), one,
+                select(is_nan(x), x, set1(0.0f)));
+}
+
+}  // namespace
+
+#define HASTEN_UNARY(name, result)                                                    \
+  void name(const UnaryArgs* a, int64_t begin, int64_t end) {                         \
+    [[maybe_unused]] const float alpha = a->alpha, beta = a->beta;                    \
+    unary(                                                                            \
+        a, begin, end, [=](F16 x) __attribute__((always_inline)) { return result; }); \
+  }
+
+HASTEN_UNARY(relu_f32, relu(x))
+HASTEN_UNARY(leaky_relu_f32, leaky_relu(x, alpha))
+HASTEN_UNARY(clip_f32, clip(x, alpha, beta))
+HASTEN_UNARY(sigmoid_f32, sigmoid(x))
+HASTEN_UNARY(hard_sigmoid_f32, hard_sigmoid(x, alpha, beta))
+HASTEN_UNARY(hard_swish_f32, hard_swish(x))
+HASTEN_UNARY(tanh_f32, tanh(x))
+HASTEN_UNARY(exp_f32, exp(x))
+HASTEN_UNARY(log_f32, log(x))
+HASTEN_UNARY(sqrt_f32, sqrt(x))
+HASTEN_UNARY(reciprocal_f32, div(set1(1.0f), x))
+HASTEN_UNARY(erf_f32, erf(x))
+HASTEN_UNARY(abs_f32, abs(x))
+HASTEN_UNARY(neg_f32, neg(x))
+HASTEN_UNARY(floor_f32, floor(x))
+HASTEN_UNARY(ceil_f32, ceil(x))
+HASTEN_UNARY(round_f32, round(x))
+HASTEN_UNARY(sign_f32, sign(x))
+HASTEN_UNARY(softplus_f32, softplus(x))
+HASTEN_UNARY(gelu_f32, gelu(x))
+HASTEN_UNARY(gelu_tanh_f32, gelu_tanh(x))
+/// alpha (e^x - 1) below zero, beta x above.
+HASTEN_UNARY(elu_f32, select(lt(x, set1(0.0f)), mul(set1(alpha), expm1(x)), mul(set1(beta), x)))
+
+}  // namespace HASTEN_NS
+}  // namespace hasten

@@ -1,0 +1,25 @@
+// https://onnx.ai/onnx/operators/onnx__And.html, opsets 7-21.
+#include "engine/ops/elementwise.h"
+#include "engine/ops/table.h"
+
+namespace hasten {
+
+namespace {
+
+Status infer(InferContext& c) { return infer_broadcast(c, kBools); }
+
+Status reference(RefContext& c) {
+  return reference_logic(c, [](bool x, bool y) { return x && y; });
+}
+
+Status lower(LowerContext& c) {
+  return lower_broadcast(c, {{DType::kBool, "and_bool", c.kernels().and_bool}});
+}
+
+}  // namespace
+
+std::vector<OpDef> ops_and() {
+  return {{"", "And", 7, kLastOpset, 2, 2, 1, 1, {}, infer, reference, lower}};
+}
+
+}  // namespace hasten

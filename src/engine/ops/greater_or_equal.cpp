@@ -1,0 +1,28 @@
+// https://onnx.ai/onnx/operators/onnx__GreaterOrEqual.html, opsets 12-21, all numbers. NaN compares false.
+#include "engine/ops/elementwise.h"
+#include "engine/ops/table.h"
+
+namespace hasten {
+
+namespace {
+
+Status infer(InferContext& c) { return infer_broadcast(c, kNumbers, DType::kBool); }
+
+Status reference(RefContext& c) {
+  return reference_compare(c, [](const auto& x, const auto& y) { return x >= y; });
+}
+
+Status lower(LowerContext& c) {
+  const KernelTable& k = c.kernels();
+  return lower_broadcast(c, {{DType::kF32, "greater_or_equal_f32", k.greater_or_equal_f32},
+                             {DType::kI64, "greater_or_equal_i64", k.greater_or_equal_i64},
+                             {DType::kI32, "greater_or_equal_i32", k.greater_or_equal_i32}});
+}
+
+}  // namespace
+
+std::vector<OpDef> ops_greater_or_equal() {
+  return {{"", "GreaterOrEqual", 12, kLastOpset, 2, 2, 1, 1, {}, infer, reference, lower}};
+}
+
+}  // namespace hasten
