@@ -1,0 +1,44 @@
+// The activation that passes put into a fused operator: attributes `activation` (a name) and
+// `activation_params` (floats).
+#pragma once
+
+#include <algorithm>
+
+#include "engine/kernels/kernels.h"
+#include "engine/ops/op.h"
+
+namespace hasten {
+
+struct Activation {
+  ActivationKind kind = kActivationNone;
+  float a = 0, b = 0;
+};
+
+/// Reads the attributes; kActivationNone where they are absent. Errors: invalid_model.
+Result<Activation> read_activation(const OpContext& c);
+
+/// As the kernels do it, in the arithmetic of T.
+template <class T>
+T apply_activation(const Activation& f, T x) {
+  const T a = static_cast<T>(f.a), b = static_cast<T>(f.b);
+  const auto clip = [](T v, T low, T high) {
+    v = v > low ? v : low;
+    return v < high ? v : high;
+  };
+  switch (f.kind) {
+    case kActivationRelu:
+      return x > T(0) ? x : T(0);
+    case kActivationClip:
+      return clip(x, a, b);
+    case kActivationLeakyRelu:
+      return x < T(0) ? x * a : x;
+    case kActivationHardSigmoid:
+      return clip(std::fma(x, a, b), T(0), T(1));
+    case kActivationHardSwish:
+      return x * clip(std::fma(x, static_cast<T>(1.0f / 6.0f), T(0.5)), T(0), T(1));
+    default:
+      return x;
+  }
+}
+
+}  // namespace hasten

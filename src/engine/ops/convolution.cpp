@@ -1,0 +1,283 @@
+// From a convolution to its kernel.
+#include "engine/ops/convolution.h"
+
+#include <functional>
+#include <memory>
+
+namespace hasten {
+
+namespace {
+
+constexpr double kCacheBytes = 192 << 10;  // of a chunk's input: it stays in the L2 cache
+constexpr int64_t kItems = 16;             // enough for threads to share evenly
+
+int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+int64_t blocks_of(int64_t channels) { return (channels + kChannelBlock - 1) / kChannelBlock; }
+
+/// [group][out block][in block][tap][in channel][16], zero where a block has fewer channels.
+void pack_weights(const Convolution& v, int64_t taps, const float* w, float* out) {
+  const int64_t blocks = blocks_of(v.group_out);
+  for (int64_t item = 0; item < v.groups * blocks; ++item) {
+    const int64_t group = item / blocks, block = item % blocks;
+    float* to = out + item * taps * v.group_in * kChannelBlock;
+    for (int64_t first = 0; first < v.group_in; first += kChannelBlock) {
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        for (int64_t in = first; in < std::min(first + kChannelBlock, v.group_in); ++in) {
+          for (int64_t lane = 0; lane < kChannelBlock; ++lane) {
+            const int64_t o = block * kChannelBlock + lane;
+            *to++ = o < v.group_out ? w[weight_index(v, taps, group, o, in, tap)] : 0.0f;
+          }
+        }
+      }
+    }
+  }
+}
+
+/// [block][tap][16].
+void pack_depthwise(int64_t channels, int64_t taps, const float* w, float* out) {
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t k = 0; k < taps; ++k) {
+      out[(c / kChannelBlock * taps + k) * kChannelBlock + c % kChannelBlock] = w[c * taps + k];
+    }
+  }
+}
+
+/// Each group's channels, padded with zeros to a multiple of 16.
+void pack_bias(int64_t groups, int64_t channels, const float* bias, float* out) {
+  for (int64_t g = 0; g < groups; ++g) {
+    for (int64_t i = 0; i < channels; ++i) {
+      out[g * round_up(channels, kChannelBlock) + i] = bias[g * channels + i];
+    }
+  }
+}
+
+/// Collects the scratch memory of a step; offsets are multiples of 64 bytes.
+struct Scratch {
+  int64_t bytes = 0;
+  int64_t floats(int64_t count) {
+    const int64_t at = bytes;
+    bytes = round_up(bytes + count * static_cast<int64_t>(sizeof(float)), 64);
+    return at;
+  }
+};
+
+/// An input in the form that the kernel wants: packed once where it is constant, else at each run.
+class Operand {
+ public:
+  using Fill = std::function<void(const float* from, float* to)>;  // `to` is zero before
+
+  static Result<Operand> make(LowerContext& c, Scratch& scratch, size_t input,
+                              const std::string& format, int64_t count, Fill fill) {
+    Operand o;
+    if (!c.has_in(input)) return o;
+    if (const Tensor* constant = c.constant(input)) {
+      HASTEN_TRY(const void* data,
+                 c.packed(input, format, static_cast<size_t>(count) * sizeof(float),
+                          [&](void* to) { fill(constant->as<float>(), static_cast<float*>(to)); }));
+      o.packed_ = static_cast<const float*>(data);
+      return o;
+    }
+    o.input_ = static_cast<int64_t>(input);
+    o.count_ = count;
+    o.scratch_ = scratch.floats(count);
+    o.fill_ = std::move(fill);
+    return o;
+  }
+
+  /// Null where the input is absent.
+  const float* get(const StepArgs& s) const {
+    if (input_ < 0) return packed_;
+    auto* to = reinterpret_cast<float*>(s.scratch + scratch_);
+    std::fill(to, to + count_, 0.0f);
+    fill_(s.input<float>(static_cast<size_t>(input_)), to);
+    return to;
+  }
+
+ private:
+  const float* packed_ = nullptr;
+  int64_t input_ = -1, count_ = 0, scratch_ = 0;
+  Fill fill_;
+};
+
+/// One, two or three axes as depth, height, width.
+WindowAxes three_axes(const std::vector<WindowAxis>& axes) {
+  WindowAxes out;
+  std::copy(axes.begin(), axes.end(), out.end() - static_cast<int64_t>(axes.size()));
+  return out;
+}
+
+/// The plan, cut so that a chunk's input of `channels` stays in cache and there is work for every
+/// thread. `pieces`: what the work falls into apart from the cut.
+bool plan_convolution(const Convolution& v, int64_t channels, int64_t pieces, bool may_turn,
+                      WindowPlan* plan) {
+  const WindowAxes axes = merge_axes(three_axes(v.axes));
+  const bool by_column = axes[1].out == 1;
+  const WindowAxis& banded = by_column ? axes[2] : axes[1];
+  const auto stride = static_cast<double>(banded.stride);
+  const double row_bytes = (banded.transposed ? 1 / stride : stride) * sizeof(float) *
+                           static_cast<double>(channels * (by_column ? 1 : axes[2].in));
+  pieces = std::max<int64_t>(1, pieces * axes[0].out);
+  WindowCut cut;
+  cut.band = band_rows(banded.out, row_bytes, kCacheBytes, (kItems + pieces - 1) / pieces);
+  // A band thinner than a tile would waste it.
+  cut.band = std::max(cut.band, std::min<int64_t>(banded.out, by_column ? 24 : 4));
+  cut.may_turn = may_turn;
+  return plan_windows(axes, cut, plan);
+}
+
+template <class Args>
+void set_common(Args& args, const Convolution& v, const WindowPlan& plan) {
+  args.chunk_count = plan.chunk_count();
+  args.steps = plan.steps;
+  args.taps = plan.taps;
+  args.in_pixels = plan.in_pixels;
+  args.out_pixels = plan.out_pixels;
+  args.activation = v.activation.kind;
+  args.a = v.activation.a;
+  args.b = v.activation.b;
+}
+
+Status lower_depthwise(LowerContext& c, const Convolution& v, bool blocked) {
+  const char* name = blocked ? "conv_depthwise_blocked_f32" : "conv_depthwise_plain_f32";
+  auto plan = std::make_shared<WindowPlan>();
+  const int64_t channels = v.groups, units = blocked ? blocks_of(channels) : channels;
+  if (!plan_convolution(v, blocked ? kChannelBlock : 1, v.images * units, blocked, plan.get())) {
+    c.refuse(name, "an axis is too long");
+    return {};
+  }
+  DepthwiseArgs args{};
+  set_common(args, v, *plan);
+  args.channels = channels;
+  Scratch scratch;
+  const int64_t taps = plan->taps, padded = round_up(channels, kChannelBlock);
+  HASTEN_TRY(const Operand w, Operand::make(c, scratch, 1, blocked ? "depthwise16" : "plain",
+                                            padded * taps, [=](const float* from, float* to) {
+                                              if (blocked) {
+                                                pack_depthwise(channels, taps, from, to);
+                                              } else {
+                                                std::copy(from, from + channels * taps, to);
+                                              }
+                                            }));
+  HASTEN_TRY(const Operand bias,
+             Operand::make(c, scratch, 2, "bias16/1", padded, [=](const float* from, float* to) {
+               pack_bias(1, channels, from, to);
+             }));
+  c.scratch(static_cast<size_t>(scratch.bytes));
+  c.flops(2 * plan->tap_visits * static_cast<double>(channels * v.images));
+  const int64_t items = v.images * args.chunk_count * units;
+  const bool residual = c.has_in(3);
+  const auto kernel =
+      blocked ? c.kernels().conv_depthwise_blocked_f32 : c.kernels().conv_depthwise_plain_f32;
+  c.take(name, [=](const StepArgs& s) {
+    DepthwiseArgs a = args;
+    a.rects = plan->rects.data();
+    a.chunks = plan->chunks.data();
+    a.x = s.input<float>(0);
+    a.w = w.get(s);
+    a.bias = bias.get(s);
+    a.residual = residual ? s.input<float>(3) : nullptr;
+    a.y = s.output<float>(0);
+    s.parallel(items, 1, [&](int64_t begin, int64_t end) { kernel(&a, begin, end); });
+  });
+  return {};
+}
+
+Status lower_direct(LowerContext& c, const Convolution& v, bool x_blocked, bool y_blocked) {
+  const std::string name = fmt::format("conv_{}_{}_f32", x_blocked ? "blocked" : "plain",
+                                       y_blocked ? "blocked" : "plain");
+  const int64_t blocks = blocks_of(v.group_out);
+  // Enough channels to fill vectors: a blocked copy of the input pays.
+  const bool copy = !x_blocked && v.group_in >= kChannelBlock &&
+                    (v.groups == 1 || v.group_in % kChannelBlock == 0) && v.group_out >= 8;
+  ConvArgs args{};
+  args.x_blocked = x_blocked || copy;
+  args.y_blocked = y_blocked;
+  args.groups = v.groups;
+  args.group_in = v.group_in;
+  args.group_out = v.group_out;
+  args.part_blocks = blocks;
+  auto plan = std::make_shared<WindowPlan>();
+  for (args.part_blocks = 4;; args.part_blocks /= 2) {
+    args.parts = (blocks + args.part_blocks - 1) / args.part_blocks;
+    const int64_t pieces = v.images * v.groups * args.parts;
+    if (!plan_convolution(v, v.group_in, pieces, true, plan.get())) {
+      c.refuse(name, "an axis is too long");
+      return {};
+    }
+    if (args.part_blocks == 1 || pieces * plan->chunk_count() >= kItems) break;
+  }
+  set_common(args, v, *plan);
+  args.in_channels = v.groups * v.group_in;
+  args.out_channels = v.groups * v.group_out;
+  if (args.x_blocked) args.in_channels = round_up(args.in_channels, kChannelBlock);
+  if (y_blocked) args.out_channels = round_up(args.out_channels, kChannelBlock);
+  Scratch scratch;
+  const int64_t taps = plan->taps;
+  HASTEN_TRY(
+      const Operand w,
+      Operand::make(c, scratch, 1, fmt::format("conv16{}/{}", v.transposed ? "t" : "", v.groups),
+                    v.groups * blocks * taps * v.group_in * kChannelBlock,
+                    [=](const float* from, float* to) { pack_weights(v, taps, from, to); }));
+  HASTEN_TRY(const Operand bias,
+             Operand::make(c, scratch, 2, fmt::format("bias16/{}", v.groups),
+                           v.groups * blocks * kChannelBlock, [=](const float* from, float* to) {
+                             pack_bias(v.groups, v.group_out, from, to);
+                           }));
+  ReorderArgs reorder{};
+  reorder.channels = v.groups * v.group_in;
+  reorder.pixels = args.in_pixels;
+  const int64_t reorder_items = v.images * blocks_of(reorder.channels);
+  const int64_t copied = copy ? scratch.floats(reorder_items * kChannelBlock * reorder.pixels) : 0;
+  c.scratch(static_cast<size_t>(scratch.bytes));
+  c.flops(2 * plan->tap_visits *
+          static_cast<double>(v.images * v.groups * v.group_in * v.group_out));
+  const int64_t items = v.images * args.chunk_count * v.groups * args.parts;
+  const bool residual = c.has_in(3);
+  c.take(name, [=, kernel = c.kernels().conv_f32,
+                to_blocked = c.kernels().reorder_to_blocked_f32](const StepArgs& s) {
+    ConvArgs a = args;
+    a.rects = plan->rects.data();
+    a.chunks = plan->chunks.data();
+    a.x = s.input<float>(0);
+    if (copy) {
+      ReorderArgs r = reorder;
+      r.x = a.x;
+      r.y = reinterpret_cast<float*>(s.scratch + copied);
+      s.parallel(reorder_items, 1, [&](int64_t begin, int64_t end) { to_blocked(&r, begin, end); });
+      a.x = r.y;
+    }
+    a.w = w.get(s);
+    a.bias = bias.get(s);
+    a.residual = residual ? s.input<float>(3) : nullptr;
+    a.y = s.output<float>(0);
+    s.parallel(items, 1, [&](int64_t begin, int64_t end) { kernel(&a, begin, end); });
+  });
+  return {};
+}
+
+}  // namespace
+
+Status lower_convolution(LowerContext& c, const Convolution& v) {
+  const auto refuse = [&](std::string reason) {
+    c.refuse("conv_f32", std::move(reason));
+    return Status{};
+  };
+  if (c.in(0).dtype != DType::kF32) return refuse("not float");
+  if (v.axes.size() > 3) return refuse("more than three spatial axes");
+  const bool x_blocked = c.in(0).layout == Layout::kNchw16c;
+  const bool y_blocked = c.out(0).layout == Layout::kNchw16c;
+  if (c.has_in(3) && c.in(3).layout != c.out(0).layout) return refuse("the residual's layout");
+  const bool aligned =
+      v.groups == 1 || (v.group_in % kChannelBlock == 0 && v.group_out % kChannelBlock == 0);
+  if (v.group_in == 1 && v.group_out == 1 && x_blocked == y_blocked) {
+    HASTEN_CHECK(lower_depthwise(c, v, x_blocked));
+  } else if ((x_blocked || y_blocked) && !aligned) {
+    return refuse("groups that do not fill channel blocks");
+  } else {
+    HASTEN_CHECK(lower_direct(c, v, x_blocked, y_blocked));
+  }
+  if (c.has_in(3)) c.in_place({3});
+  return {};
+}
+
+}  // namespace hasten
