@@ -137,6 +137,8 @@ struct GatherArgs {
   int64_t indices_i64;  // 1: int64, 0: int32
   int64_t rows, count, row_bytes;
   int64_t* bad;  // gets the position + 1 of the first index outside [-rows, rows-1]
+};
+
 // --- Sliding windows: convolutions and pools. Positions, steps and pitches of windows are in pixels;
 // an Args says how many floats a pixel takes (16 in nchw16c, 1 in planes).
 
