@@ -235,6 +235,17 @@ struct ReorderArgs {
   int64_t channels, pixels;
 };
 
+/// One axis of a resize: [outer, in_rows, inner] -> [outer, out_rows, inner], row r of the output
+/// being the sum over t of weight[r * taps + t] times row index[r * taps + t] of the input, one fma
+/// chain in ascending t from 0. Items: outer * out_rows rows.
+struct ResampleArgs {
+  const float* in;
+  float* out;
+  const int64_t* index;
+  const float* weight;
+  int64_t taps, in_rows, out_rows, inner;
+};
+
 #define HASTEN_KERNEL(name, Args) using name##_fn = void (*)(const Args*, int64_t, int64_t);
 #include "engine/kernels/kernels.inc"
 #undef HASTEN_KERNEL

@@ -134,7 +134,8 @@ void CopyPlan::add(size_t in, size_t out, const StridedBlock& block, int64_t ele
     axes.pop_back();
   }
   bool transpose = false;
-  if (axes.size() >= 2 && size <= 8 && axes.back().out == size && axes.back().in != size) {
+  if (axes.size() >= 2 && size <= 8 && axes.back().out == size && axes.back().in != size &&
+      axes.back().in != 0) {
     // Rows of `in` that run along another axis than those of `out`: that axis goes last but one.
     const auto rows =
         std::find_if(axes.begin(), axes.end() - 1, [&](const Axis& a) { return a.in == size; });
