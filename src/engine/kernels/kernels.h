@@ -246,6 +246,21 @@ struct ResampleArgs {
   int64_t taps, in_rows, out_rows, inner;
 };
 
+/// Multiply-adds in registers, x = x * factor + addend. Items: kPeakFmaPerItem of them.
+struct PeakFmaArgs {
+  float factor, addend;  // such that x stays normal: 0.5 and 1, say
+  float* out;            // one value, so that the work counts
+};
+constexpr int kPeakFmaPerItem = 1280;
+
+/// Reads every float of the items `rounds` times. Items: kPeakReadItem floats.
+struct PeakReadArgs {
+  const float* data;
+  int64_t rounds;
+  float* out;  // one value
+};
+constexpr int64_t kPeakReadItem = 256;
+
 #define HASTEN_KERNEL(name, Args) using name##_fn = void (*)(const Args*, int64_t, int64_t);
 #include "engine/kernels/kernels.inc"
 #undef HASTEN_KERNEL

@@ -1,0 +1,59 @@
+// Profiles for people (declared in profile.h).
+#include <algorithm>
+
+#include "measure/profile.h"
+
+namespace hasten {
+
+std::string text(const Profile& profile, size_t most_ops) {
+  std::string out = fmt::format(
+      "wall {:.4f} ms (unobserved {:.4f}), unattributed {:.4f} ms = {:.1f} %, first run {:.4g} ms, "
+      "{} runs, {} thread{}\n",
+      profile.wall_ms, profile.plain_wall_ms, profile.unattributed_ms,
+      profile.wall_ms > 0 ? 100 * profile.unattributed_ms / profile.wall_ms : 0, profile.first_ms,
+      profile.runs, profile.threads, profile.threads == 1 ? "" : "s");
+  std::vector<const OpProfile*> ops;
+  for (const OpProfile& op : profile.ops) ops.push_back(&op);
+  std::stable_sort(ops.begin(), ops.end(),
+                   [](const OpProfile* a, const OpProfile* b) { return a->ms > b->ms; });
+  const size_t shown = most_ops == 0 ? ops.size() : std::min(most_ops, ops.size());
+  out += fmt::format("{:>10} {:>6} {:>8} {:>7} {:>6}  {:<8} {:<14} {:<20} {}\n", "ms", "share",
+                     "GFLOP/s", "GB/s", "roof", "bound", "op", "kernel", "name");
+  for (size_t i = 0; i < shown; ++i) {
+    const OpProfile& op = *ops[i];
+    const std::string roof = op.roof_pct ? fmt::format("{:.0f} %", *op.roof_pct) : "-";
+    out += fmt::format("{:>10.4f} {:>4.1f} % {:>8.1f} {:>7.1f} {:>6}  {:<8} {:<14} {:<20} {}\n",
+                       op.ms, 100 * op.share, op.gflops, op.gbps, roof,
+                       op.bound.empty() ? "-" : op.bound, op.op, op.kernel, op.name);
+  }
+  if (shown < ops.size()) {
+    double rest = 0;
+    for (size_t i = shown; i < ops.size(); ++i) rest += ops[i]->ms;
+    out += fmt::format("{:>10.4f} in {} more\n", rest, ops.size() - shown);
+  }
+  for (const Finding& f : profile.findings) {
+    out += fmt::format(
+        "{}. {}: {} ({:.1f} % of the time{})\n     {}\n     next: {}\n", f.rank, f.cause, f.where,
+        100 * f.share,
+        f.expected_gain ? fmt::format(", {:.1f} % to gain", 100 * *f.expected_gain) : "", f.why,
+        f.do_next);
+  }
+  for (const Warning& w : profile.warnings) {
+    out += fmt::format("warning: {}: {}; {}\n", w.what, w.why, w.next);
+  }
+  return out;
+}
+
+std::string text(const ProfileDiff& diff) {
+  std::string out = fmt::format("wall {:.4f} ms and {:.4f} ms: {:+.4f} ms\n", diff.a_wall_ms,
+                                diff.b_wall_ms, diff.b_wall_ms - diff.a_wall_ms);
+  out += fmt::format("{:>10} {:>10} {:>10}  {:>5} {:>5}  {}\n", "A ms", "B ms", "B - A", "A n",
+                     "B n", "op");
+  for (const OpTypeDiff& op : diff.ops) {
+    out += fmt::format("{:>10.4f} {:>10.4f} {:>+10.4f}  {:>5} {:>5}  {}\n", op.a_ms, op.b_ms,
+                       op.b_ms - op.a_ms, op.a_count, op.b_count, op.op);
+  }
+  return out;
+}
+
+}  // namespace hasten

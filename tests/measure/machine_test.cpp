@@ -1,0 +1,129 @@
+#include "measure/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/cache_dir.h"
+#include "engine/kernels/kernels.h"
+
+namespace hasten {
+namespace {
+
+Machine sample() {
+  Machine machine;
+  machine.fingerprint = "0123456789abcdef";
+  machine.cpu.model = "Testor 9000";
+  machine.cpu.features = {"avx2", "fma"};
+  machine.cpu.l1d_bytes = 32768;
+  machine.isa = "avx2";
+  machine.threads = 2;
+  machine.why = "2: because";
+  machine.version = "1";
+  machine.fp32 = {50, 100, "multiply-adds"};
+  machine.bf16 = {{}, {}, "none"};
+  machine.dram = {10, 15, "reading"};
+  return machine;
+}
+
+TEST(Machine, JsonRoundTrip) {
+  const Machine before = sample();
+  Result<Machine> after = machine_from_json(to_json(before));
+  ASSERT_TRUE(after) << after.error().message;
+  EXPECT_EQ(to_json(*after), to_json(before));
+  EXPECT_EQ(after->fp32.all, 100);
+  EXPECT_FALSE(after->bf16.one);
+  EXPECT_EQ(after->cpu.features, before.cpu.features);
+}
+
+TEST(Machine, BrokenJsonIsAnError) {
+  for (const char* text : {"", "{", "[]", "{\"fingerprint\": 3}", "{\"fingerprint\": \"x\"}"}) {
+    EXPECT_FALSE(machine_from_json(text)) << text;
+  }
+}
+
+TEST(Machine, FingerprintTellsMachinesApart) {
+  const CpuFacts cpu = sample().cpu;
+  CpuFacts other = cpu;
+  other.l3_bytes = 1;
+  const std::string print = machine_fingerprint(cpu, Isa::kAvx2, 2);
+  EXPECT_EQ(print.size(), 16u);
+  EXPECT_EQ(print, machine_fingerprint(cpu, Isa::kAvx2, 2));
+  EXPECT_NE(print, machine_fingerprint(other, Isa::kAvx2, 2));
+  EXPECT_NE(print, machine_fingerprint(cpu, Isa::kScalar, 2));
+  EXPECT_NE(print, machine_fingerprint(cpu, Isa::kAvx2, 1));
+}
+
+TEST(Machine, PeakBetweenOneAndAllThreads) {
+  const Peak peak = {10, 40, ""};
+  EXPECT_EQ(peak_for(peak, 1, 4), 10);
+  EXPECT_EQ(peak_for(peak, 2, 4), 20);
+  EXPECT_EQ(peak_for(peak, 4, 4), 40);
+  EXPECT_EQ(peak_for(peak, 9, 4), 40);
+  EXPECT_FALSE(peak_for({}, 1, 4));
+}
+
+TEST(Machine, Text) {
+  EXPECT_EQ(text(sample()).substr(0, 158),
+            "Testor 9000, avx2, 2 threads (2: because)\n"
+            "  fp32      50.0 GFLOP/s on one thread,    100.0 on all  (multiply-adds)\n"
+            "  bf16         -  (none)\n"
+            "  int8         -  ()\n");
+}
+
+TEST(PeakKernels, ComputeWhatTheySay) {
+  Result<std::unique_ptr<Context>> context = Context::make();
+  ASSERT_TRUE(context);
+  const KernelTable& kernels = (*context)->kernels();
+  // x = x / 2 + 1 settles at 2, whatever it began with: 16 lanes of ten chains, or of one.
+  float out = 0;
+  const PeakFmaArgs fma{0.5f, 1.0f, &out};
+  kernels.peak_fma_f32(&fma, 0, 100);
+  EXPECT_EQ(std::fmod(out, 32.0f), 0);
+  EXPECT_GE(out, 32);
+  std::vector<float> data(4 * kPeakReadItem, 1.0f);
+  const PeakReadArgs read{data.data(), 3, &out};
+  kernels.peak_read(&read, 1, 4);
+  EXPECT_EQ(out, 3.0f * 3 * kPeakReadItem);
+}
+
+TEST(Machine, MeasuredOnceAndKept) {
+  std::string folder = std::filesystem::temp_directory_path() / "hasten-machine-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const char* before = std::getenv("HASTEN_CACHE");
+  const std::string saved = before ? before : "";
+  setenv("HASTEN_CACHE", (folder + "/new").c_str(), 1);
+  EXPECT_EQ(cache_dir(), folder + "/new");
+
+  Result<std::unique_ptr<Context>> context = Context::make();
+  ASSERT_TRUE(context);
+  Result<Machine> first = cached_machine(**context);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_GT(first->fp32.one.value_or(0), 0);
+  EXPECT_GT(first->dram.all.value_or(0), 0);
+  Result<Machine> second = cached_machine(**context);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(to_json(*second), to_json(*first));  // to the last digit: read, not measured again
+
+  // A broken file is measured anew.
+  const std::string path = folder + "/new/machine-" + first->fingerprint + ".json";
+  ASSERT_TRUE(std::filesystem::exists(path));
+  std::ofstream(path) << "{";
+  EXPECT_TRUE(cached_machine(**context));
+
+  std::atomic<bool> stop{true};
+  MeasureControl control;
+  control.stop = &stop;
+  Result<Machine> cancelled = measure_machine(**context, control);
+  ASSERT_FALSE(cancelled);
+  EXPECT_EQ(cancelled.error().code, Code::kCancelled);
+
+  before ? setenv("HASTEN_CACHE", saved.c_str(), 1) : unsetenv("HASTEN_CACHE");
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace hasten
