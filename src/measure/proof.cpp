@@ -1,0 +1,40 @@
+#include "measure/proof.h"
+
+namespace hasten {
+
+Accuracy judge_accuracy(const OutputDiff& diff, Precision precision, const AccuracyGate& gate) {
+  Accuracy out;
+  out.diff = diff;
+  if (!diff.max_rel) {
+    out.why = fmt::format("outputs can't be compared: {}", diff.reason);
+    return out;
+  }
+  if (precision == Precision::kModel || precision == Precision::kFp32) {
+    out.passed = *diff.max_rel <= gate.max_rel;
+    out.why = fmt::format("max error {:.2g} of the output's scale, allowed {:.2g}, on {} samples",
+                          *diff.max_rel, gate.max_rel, diff.samples);
+    return out;
+  }
+  if (diff.samples < gate.min_samples) {
+    out.why = fmt::format("{} samples, a change of precision wants at least {}: give more with --data",
+                          diff.samples, gate.min_samples);
+    return out;
+  }
+  const double cosine = diff.cosine.value_or(0);
+  const bool top1_passed = !diff.top1_agreement || *diff.top1_agreement >= gate.min_top1;
+  out.passed = cosine >= gate.min_cosine && top1_passed;
+  out.why = fmt::format("cosine {:.5f}, wanted {:.3f}", cosine, gate.min_cosine);
+  if (diff.top1_agreement) {
+    out.why += fmt::format("; top-1 agreement {:.2f} %, wanted {:.0f} %", *diff.top1_agreement * 100,
+                           gate.min_top1 * 100);
+  }
+  out.why += fmt::format("; on {} samples", diff.samples);
+  return out;
+}
+
+const char* outcome_name(Outcome outcome) {
+  constexpr const char* kNames[] = {"baseline", "chosen", "lost", "out", "failed"};
+  return kNames[static_cast<int>(outcome)];
+}
+
+}  // namespace hasten
