@@ -78,7 +78,8 @@ class Search {
     proof_.hasten_version = HASTEN_VERSION;
     proof_.model_path = model_;
     proof_.created = utc_now();
-    proof_.fingerprint = machine_fingerprint(context_.cpu());
+    proof_.fingerprint = machine_fingerprint(context_.cpu(), context_.isa(),
+                                              choose_threads(context_.cpu()).threads);
     proof_.data_hash = inputs_hash(sets_);
     HASTEN_TRY(const MappedFile file, MappedFile::open(model_));
     proof_.model_hash = hash_hex(file.bytes());
