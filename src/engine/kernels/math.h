@@ -45,6 +45,20 @@ HASTEN_INLINE F16 select(M16 mask, F16 yes, F16 no) {
   HASTEN_EACH yes.v[i_] = hn::IfThenElse(mask.m[i_], yes.v[i_], no.v[i_]);
   return yes;
 }
+/// The first n lanes (0 < n <= 16) of p, and those of `other` in the rest; reads nothing past them.
+HASTEN_INLINE F16 load_or(const float* p, int64_t n, F16 other) {
+  F16 x = load_n(p, n);
+#if HASTEN_TIER == 0
+  HASTEN_EACH if (i_ >= n) x.v[i_] = other.v[i_];
+#else
+  HASTEN_EACH {
+    const int64_t left = n - i_ * kWidth;
+    const auto mask = hn::FirstN(DF(), static_cast<size_t>(left > 0 ? left : 0));
+    x.v[i_] = hn::IfThenElse(mask, x.v[i_], other.v[i_]);
+  }
+#endif
+  return x;
+}
 HASTEN_INLINE F16 abs(F16 a) {
   HASTEN_EACH a.v[i_] = hn::Abs(a.v[i_]);
   return a;

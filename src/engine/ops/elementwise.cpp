@@ -265,6 +265,16 @@ Status lower_broadcast(LowerContext& c, std::initializer_list<TypedKernel> kerne
 
 Status lower_unary(LowerContext& c, const char* name, UnaryKernel kernel, float alpha, float beta,
                    double flops) {
+  return lower_unary_with(
+      c, name, kernel,
+      [=](const StepArgs&) {
+        return UnaryParams{alpha, beta};
+      },
+      flops);
+}
+
+Status lower_unary_with(LowerContext& c, const char* name, UnaryKernel kernel,
+                        std::function<UnaryParams(const StepArgs&)> params, double flops) {
   if (c.in(0).dtype != DType::kF32) {
     c.refuse(name, fmt::format("no kernel for {}", dtype_name(c.in(0).dtype)));
     return {};
@@ -279,9 +289,10 @@ Status lower_unary(LowerContext& c, const char* name, UnaryKernel kernel, float 
   c.flops(static_cast<double>(count_of(dims)) * flops);
   c.in_place({0});
   const int64_t grain = flops > 4 ? kCostlyGrain : kCheapGrain;
-  c.take(name, [=, padding = padding_of(dims, c.out(0).layout),
+  c.take(name, [=, params = std::move(params), padding = padding_of(dims, c.out(0).layout),
                 zero = c.kernels().zero_padding_f32](const StepArgs& s) {
-    const UnaryArgs args{s.input<float>(0), s.output<float>(0), alpha, beta};
+    const UnaryParams p = params(s);
+    const UnaryArgs args{s.input<float>(0), s.output<float>(0), p.alpha, p.beta};
     PaddingArgs to_zero = padding;
     to_zero.x = args.out;
     split_elements(s, count, grain, [&](int64_t begin, int64_t end) {

@@ -217,6 +217,12 @@ constexpr int64_t kCheapGrain = 16384, kCostlyGrain = 4096;
 /// Lowers a function of input 0 alone to a kernel on floats, in any layout; `flops` per element.
 Status lower_unary(LowerContext& c, const char* name, UnaryKernel kernel, float alpha = 0,
                    float beta = 0, double flops = 1);
+struct UnaryParams {
+  float alpha = 0, beta = 0;
+};
+/// The same with parameters that are only known when the step runs.
+Status lower_unary_with(LowerContext& c, const char* name, UnaryKernel kernel,
+                        std::function<UnaryParams(const StepArgs&)> params, double flops = 1);
 
 /// What to zero after a kernel wrote nchw16c storage of those dims; lanes 0: nothing.
 PaddingArgs padding_of(std::span<const int64_t> dims, Layout layout);

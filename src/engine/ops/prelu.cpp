@@ -1,5 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__PRelu.html, opsets 7-21, floats and the integers of 32 and 64
-// bits. The slope broadcasts to the input, not the other way.
+// https://onnx.ai/onnx/operators/onnx__PRelu.html, opsets 7-21, floats and the integers of 32 and
+// 64 bits. The slope broadcasts to the input, not the other way.
 #include "engine/ops/elementwise.h"
 #include "engine/ops/table.h"
 
@@ -24,7 +24,8 @@ Status infer(InferContext& c) {
 }
 
 Status reference(RefContext& c) {
-  return reference_numbers(c, [](auto x, auto slope) { return x < 0 ? WrappingMul()(x, slope) : x; });
+  return reference_numbers(c,
+                           [](auto x, auto slope) { return x < 0 ? WrappingMul()(x, slope) : x; });
 }
 
 Status lower(LowerContext& c) {

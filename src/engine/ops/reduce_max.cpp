@@ -1,0 +1,12 @@
+// https://onnx.ai/onnx/operators/onnx__ReduceMax.html, opsets 1-21 (axes are an attribute until
+// 17), all numbers and (as of 20) truths.
+#include "engine/ops/reduction.h"
+#include "engine/ops/table.h"
+
+namespace hasten {
+
+std::vector<OpDef> ops_reduce_max() {
+  return reduction_rows("ReduceMax", Reduction::kMax, 18);
+}
+
+}  // namespace hasten
