@@ -68,17 +68,16 @@ class Meter {
     });
   }
 
-  /// `body(thread)` does `work` operations.
+  /// The best rate of `threads` threads; body(thread) does `work` operations.
   template <class F>
-  Peak rate(double work, std::string how, const F& body) {
-    Peak peak;
-    peak.how = std::move(how);
-    auto measure = [&](int threads) {
-      const double s = best_seconds(control_, 0.08, [&] { on_threads(threads, body); });
-      return work * threads / s * 1e-9;
-    };
-    peak.one = measure(1);
-    peak.all = threads_ > 1 ? std::max(measure(threads_), *peak.one) : *peak.one;
+  double rate(int threads, double work, const F& body) {
+    const double s = best_seconds(control_, 0.08, [&] { on_threads(threads, body); });
+    return work * threads / s * 1e-9;
+  }
+  template <class F>
+  Peak peak(double work, std::string how, const F& body) {
+    Peak peak = {rate(1, work, body), {}, std::move(how)};
+    peak.all = threads_ > 1 ? std::max(rate(threads_, work, body), *peak.one) : *peak.one;
     return peak;
   }
 
@@ -87,7 +86,7 @@ class Meter {
     const KernelTable& kernels = context_.kernels();
     // The scalar tier is a hundred times slower.
     const int64_t items = context_.isa() == Isa::kScalar ? kItems / 50 : kItems;
-    return rate(2.0 * kPeakFmaPerItem * static_cast<double>(items),
+    return peak(2.0 * kPeakFmaPerItem * static_cast<double>(items),
                 fmt::format("multiply-adds in registers, {}", kernels.isa), [&](int64_t) {
                   float out;
                   const PeakFmaArgs args{0.5f, 1.0f, &out};
@@ -98,31 +97,36 @@ class Meter {
   Peak dot(const DotPeak& dot) {
     if (dot.name == nullptr) return {{}, {}, dot.why_not};
     constexpr int64_t kItems = 40'000;
-    return rate(dot.operations * kItems, fmt::format("dot products in registers, {}", dot.name),
+    return peak(dot.operations * kItems, fmt::format("dot products in registers, {}", dot.name),
                 [&](int64_t) {
                   int32_t out = 0x3f003f00;
                   dot.run(kItems, &out);
                 });
   }
 
-  /// Each thread reads `bytes` of its own, again and again.
-  Peak read(const char* level, int64_t bytes) {
+  /// Each thread reads `bytes` of its own, again and again; one thread alone reads `alone` bytes.
+  Peak read(const char* level, int64_t bytes, int64_t alone = 0) {
     if (bytes <= 0) return {{}, {}, fmt::format("the size of {} is unknown", level)};
-    const int64_t items = std::max<int64_t>(1, bytes / (kPeakReadItem * 4));
-    bytes = items * kPeakReadItem * 4;
-    const Buffer buffer(bytes * threads_);
+    auto whole = [](int64_t n) { return std::max<int64_t>(1, n / (kPeakReadItem * 4)); };
+    const int64_t items = whole(bytes), alone_items = alone > 0 ? whole(alone) : items;
+    const int64_t all_bytes = std::max(items * threads_, alone_items) * kPeakReadItem * 4;
+    const Buffer buffer(all_bytes);
     if (buffer.data() == nullptr) {
-      return {{}, {}, fmt::format("no memory for a buffer of {} bytes", bytes * threads_)};
+      return {{}, {}, fmt::format("no memory for a buffer of {} bytes", all_bytes)};
     }
-    // About half a millisecond a trial: long against waking a thread, short against a time slice.
-    const int64_t rounds = std::max<int64_t>(1, (32 << 20) / bytes);
-    return rate(
-        static_cast<double>(bytes * rounds), fmt::format("reading {} KB a thread", bytes / 1024),
-        [&](int64_t thread) {
-          float out;
-          const PeakReadArgs args{buffer.data() + thread * items * kPeakReadItem, rounds, &out};
-          context_.kernels().peak_read(&args, 0, items);
-        });
+    auto measure = [&](int threads, int64_t each) {
+      const int64_t size = each * kPeakReadItem * 4;
+      // About half a millisecond a trial: long against waking a thread, short against a time slice.
+      const int64_t rounds = std::max<int64_t>(1, (32 << 20) / size);
+      return rate(threads, static_cast<double>(size * rounds), [&](int64_t thread) {
+        float out;
+        const PeakReadArgs args{buffer.data() + thread * each * kPeakReadItem, rounds, &out};
+        context_.kernels().peak_read(&args, 0, each);
+      });
+    };
+    Peak peak = {measure(1, alone_items), {}, fmt::format("reading {} KB a thread", bytes / 1024)};
+    peak.all = threads_ > 1 ? std::max(measure(threads_, items), *peak.one) : *peak.one;
+    return peak;
   }
 
  private:
@@ -151,13 +155,13 @@ Result<Machine> measure_machine(Context& context, const MeasureControl& control)
   machine.fingerprint = machine_fingerprint(machine.cpu, context.isa(), choice.threads);
 
   const CpuFacts& cpu = machine.cpu;
+  const SystemSample before = read_system();
   Meter meter(context, choice.threads, control);
   // Buffers well inside a level and well beyond the one before; the last level is shared by the
   // threads (and with whoever else lives on the machine, so a quarter of it is ours at most).
   const int64_t l3_share = cpu.l3_bytes / 4 / choice.threads;
   const int64_t beyond =
-      std::clamp<int64_t>(2 * std::max(cpu.l3_bytes, cpu.l2_bytes), 64 << 20, 512 << 20) /
-      choice.threads;
+      std::clamp<int64_t>(2 * std::max(cpu.l3_bytes, cpu.l2_bytes), 64 << 20, 512 << 20);
   struct Stage {
     const char* name;
     Peak* peak;
@@ -175,7 +179,7 @@ Result<Machine> measure_machine(Context& context, const MeasureControl& control)
          }
          return meter.read("L3", l3_share);
        }},
-      {"DRAM", &machine.dram, [&] { return meter.read("DRAM", beyond); }},
+      {"DRAM", &machine.dram, [&] { return meter.read("DRAM", beyond / choice.threads, beyond); }},
   };
   const int64_t begin = now_ns();
   double done = 0;
@@ -188,6 +192,7 @@ Result<Machine> measure_machine(Context& context, const MeasureControl& control)
     if (control.stopped()) return fail(Code::kCancelled, "interrupted while measuring the machine");
     ++done;
   }
+  machine.warnings = disturbances(before, read_system());
   return machine;
 }
 
@@ -217,6 +222,9 @@ std::string text(const Machine& machine) {
   line("L2", machine.l2, "GB/s   ");
   line("L3", machine.l3, "GB/s   ");
   line("DRAM", machine.dram, "GB/s   ");
+  for (const Warning& w : machine.warnings) {
+    out += fmt::format("warning: {}: {}; {}\n", w.what, w.why, w.next);
+  }
   return out;
 }
 

@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/exec/engine.h"
+#include "measure/system_watch.h"
 #include "measure/timed.h"
 
 namespace hasten {
@@ -23,8 +25,9 @@ struct Machine {
   int threads = 1;
   std::string why;  // that many threads
   Peak fp32, bf16, int8;
-  Peak l1, l2, l3, dram;  // reading
-  std::string version;    // of hasten that measured
+  Peak l1, l2, l3, dram;          // reading
+  std::string version;            // of hasten that measured
+  std::vector<Warning> warnings;  // what disturbed the measurement; not kept in JSON
 };
 
 /// From the CPU's name, features, caches, cores we may use, ISA tier and hasten's version.

@@ -105,7 +105,11 @@ Result<Machine> cached_machine(Context& context, const MeasureControl& control) 
     }
   }
   HASTEN_TRY(Machine machine, measure_machine(context, control));
-  if (!folder.empty()) {
+  if (!machine.warnings.empty()) {
+    context.log().write(LogLevel::kWarning,
+                        "the measured peaks are not kept: " + machine.warnings.front().what + ": " +
+                            machine.warnings.front().why);
+  } else if (!folder.empty()) {
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     if (Status saved = write_file_atomic(path, to_json(machine)); !saved) {
