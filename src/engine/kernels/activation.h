@@ -1,8 +1,8 @@
-// What follows a convolution's sums, on sixteen lanes.
+// What follows the sums of matrix products, convolutions and recurrent cells, on sixteen lanes.
 #pragma once
 
 #include "engine/kernels/kernels.h"
-#include "engine/kernels/vec.h"
+#include "engine/kernels/math.h"
 
 namespace hasten {
 namespace HASTEN_NS {
@@ -10,18 +10,35 @@ namespace HASTEN_NS {
 HASTEN_INLINE F16 activate(F16 x, int32_t kind, float a, float b) {
   switch (kind) {
     case kActivationRelu:
-      return max(x, set1(0.0f));
+      return relu(x);
     case kActivationClip:
-      return min(max(x, set1(a)), set1(b));
-    case kActivationLeakyRelu: {
-      const F16 scaled = mul(x, set1(a));
-      HASTEN_EACH x.v[i_] = hn::IfThenElse(hn::Lt(x.v[i_], hn::Zero(DF())), scaled.v[i_], x.v[i_]);
-      return x;
-    }
+      return clip(x, a, b);
+    case kActivationLeakyRelu:
+      return leaky_relu(x, a);
     case kActivationHardSigmoid:
-      return min(max(fma(x, set1(a), set1(b)), set1(0.0f)), set1(1.0f));
+      return hard_sigmoid(x, a, b);
     case kActivationHardSwish:
-      return mul(x, min(max(fma(x, set1(1.0f / 6.0f), set1(0.5f)), set1(0.0f)), set1(1.0f)));
+      return hard_swish(x);
+    case kActivationSigmoid:
+      return sigmoid(x);
+    case kActivationTanh:
+      return tanh(x);
+    case kActivationSilu:
+      return silu(x);
+    case kActivationGelu:
+      return gelu(x);
+    case kActivationAffine:
+      return fma(x, set1(a), set1(b));
+    case kActivationThresholdedRelu:
+      return select(lt(x, set1(a)), set1(0.0f), x);
+    case kActivationScaledTanh:
+      return mul(set1(a), tanh(mul(set1(b), x)));
+    case kActivationElu:
+      return select(lt(x, set1(0.0f)), mul(set1(a), expm1(x)), x);
+    case kActivationSoftsign:
+      return div(x, add(set1(1.0f), abs(x)));
+    case kActivationSoftplus:
+      return softplus(x);
     default:
       return x;
   }

@@ -1,5 +1,6 @@
 // Matrix products. A is read where it lies, B in panels of 16 columns; a tile of C stays in
 // registers for the whole of K, so that no order of blocks or size of batch shows in its bits.
+#include "engine/kernels/gemm_tile.h"
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/panels.h"
 
@@ -7,108 +8,6 @@ namespace hasten {
 namespace HASTEN_NS {
 
 namespace {
-
-// Accumulators + panels + one broadcast fill the registers: 16 of 8 floats, 32 of 16 floats.
-#if HASTEN_TIER == 2
-constexpr int kRows = 6;
-constexpr int kPanelsOf[kRows + 1] = {0, 4, 4, 4, 4, 4, 4};
-#else
-constexpr int kRows = 6;
-constexpr int kPanelsOf[kRows + 1] = {0, 4, 2, 2, 1, 1, 1};
-#endif
-
-/// Do a tile and one row of all its panels fit into the registers?
-template <int R, int P>
-constexpr bool kHoldsPanels = R == 1 || R* P + P < (HASTEN_TIER == 2 ? 32 : 8);
-
-/// A tile of C and what it is made of.
-struct Tile {
-  const float* a;
-  const float* b;
-  int64_t b_k, b_panel;
-  const float* bias;  // added at once; null: nothing to add, or left to finish()
-  float* c;
-  int64_t c_row;
-};
-
-template <int R, int P>
-__attribute__((noinline)) void multiply(const GemmArgs* g, const Tile* t) {
-  F16 acc[R][P];
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 4
-    for (int p = 0; p < P; ++p) acc[r][p] = set1(0);
-  }
-  const float *a = t->a, *b = t->b;
-  const int64_t a_row = g->a_row, a_k = g->a_k, b_k = t->b_k, b_panel = t->b_panel;
-#pragma GCC unroll 1
-  for (int64_t k = g->k; k > 0; --k) {
-    if constexpr (kHoldsPanels<R, P>) {
-      F16 x[P];
-#pragma GCC unroll 4
-      for (int p = 0; p < P; ++p) {
-        x[p] = load(b + p * b_panel);
-        if (R > 1) pin(x[p]);
-      }
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) {
-        Part y = splat(a + r * a_row);
-        pin(y);
-#pragma GCC unroll 4
-        for (int p = 0; p < P; ++p) acc[r][p] = fma(y, x[p], acc[r][p]);
-      }
-    } else {
-      Part y[R];
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) {
-        y[r] = splat(a + r * a_row);
-        pin(y[r]);
-      }
-#pragma GCC unroll 4
-      for (int p = 0; p < P; ++p) {
-#pragma GCC unroll 2
-        for (int i = 0; i < kVectors; ++i) {
-          Part x = {hn::LoadU(DF(), b + p * b_panel + i * kWidth)};
-          pin(x);
-#pragma GCC unroll 8
-          for (int r = 0; r < R; ++r) acc[r][p].v[i] = fma(y[r], x, {acc[r][p].v[i]}).v;
-        }
-      }
-    }
-    a += a_k;
-    b += b_k;
-  }
-  if (t->bias) {
-#pragma GCC unroll 4
-    for (int p = 0; p < P; ++p) {
-      const F16 bias = load(t->bias + p * 16);
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) acc[r][p] = add(acc[r][p], bias);
-    }
-  }
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 4
-    for (int p = 0; p < P; ++p) store(acc[r][p], t->c + r * t->c_row + p * 16);
-  }
-}
-
-using MultiplyFn = void (*)(const GemmArgs*, const Tile*);
-#if HASTEN_TIER == 2
-#define HASTEN_ROW(R) \
-  { multiply<R, 1>, multiply<R, 2>, multiply<R, 3>, multiply<R, 4> }
-constexpr MultiplyFn kMultiply[kRows][4] = {HASTEN_ROW(1), HASTEN_ROW(2), HASTEN_ROW(3),
-                                            HASTEN_ROW(4), HASTEN_ROW(5), HASTEN_ROW(6)};
-#undef HASTEN_ROW
-#else
-constexpr MultiplyFn kMultiply[kRows][4] = {
-    {multiply<1, 1>, multiply<1, 2>, multiply<1, 3>, multiply<1, 4>},
-    {multiply<2, 1>, multiply<2, 2>},
-    {multiply<3, 1>, multiply<3, 2>},
-    {multiply<4, 1>},
-    {multiply<5, 1>},
-    {multiply<6, 1>}};
-#endif
 
 /// What follows A B on `rows` x `cols` elements from (row, col) of C on; x lies at `from`.
 __attribute__((noinline)) void finish(const GemmArgs* g, const float* from, int64_t from_row,
@@ -141,38 +40,25 @@ void columns(const GemmArgs* g, int64_t product, const float* b, int64_t b_k, in
   const int64_t c_offset = g->c_offset ? g->c_offset[product] : 0;
   const bool row_bias = g->d && g->d_row == 0 && g->d_col == 1 && g->alpha == 1 && g->beta == 1;
   const bool more = g->r || (!row_bias && (g->d || g->alpha != 1));
-  // Tiles of nearly equal heights: first those one row higher, then the others.
-  const int64_t tiles = (rows + kRows - 1) / kRows;
-  const int64_t low = rows / tiles, higher = rows % tiles;
-  for (int part = 0; part < 2; ++part) {
-    const int64_t height = part == 0 ? low + 1 : low;
-    const int64_t count = part == 0 ? higher : tiles - higher;
-    const int64_t first = row + (part == 0 ? 0 : higher * (low + 1));
-    if (count == 0) continue;
-    for (int64_t p = 0; p < panels; p += kPanelsOf[height]) {
-      const int64_t width = panels - p < kPanelsOf[height] ? panels - p : kPanelsOf[height];
-      const int64_t n = col + p * 16;
-      const int64_t cols = g->n - n < width * 16 ? g->n - n : width * 16;
-      const bool whole = cols == width * 16;
-      const MultiplyFn multiply = kMultiply[height - 1][width - 1];
-      alignas(64) float buffer[kRows * 4 * 16];
-      Tile t;
-      t.b = b + p * b_panel;
-      t.b_k = b_k;
-      t.b_panel = b_panel;
-      t.bias = row_bias && whole ? g->d + n : nullptr;
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t at = first + i * height;
-        t.a = g->a + a_offset + at * g->a_row;
-        t.c = whole ? g->c + c_offset + at * g->c_row + n : buffer;
-        t.c_row = whole ? g->c_row : width * 16;
-        multiply(g, &t);
-        if (more || !whole) {
-          finish(g, t.c, t.c_row, t.bias != nullptr, c_offset, at, height, n, cols);
-        }
-      }
-    }
-  }
+  for_each_tile(rows, panels, [&](int64_t first, int64_t height, int64_t p, int64_t width) {
+    const int64_t n = col + p * 16, at = row + first;
+    const int64_t cols = g->n - n < width * 16 ? g->n - n : width * 16;
+    const bool whole = cols == width * 16;
+    alignas(64) float buffer[kTileFloats];
+    Tile t;
+    t.k = g->k;
+    t.a = g->a + a_offset + at * g->a_row;
+    t.a_row = g->a_row;
+    t.a_k = g->a_k;
+    t.b = b + p * b_panel;
+    t.b_k = b_k;
+    t.b_panel = b_panel;
+    t.bias = row_bias && whole ? g->d + n : nullptr;
+    t.c = whole ? g->c + c_offset + at * g->c_row + n : buffer;
+    t.c_row = whole ? g->c_row : width * 16;
+    multiply(t, height, width);
+    if (more || !whole) finish(g, t.c, t.c_row, t.bias != nullptr, c_offset, at, height, n, cols);
+  });
 }
 
 /// As columns(), of a B that is packed here.

@@ -192,8 +192,8 @@ struct GatherArgs {
   int64_t* bad;  // gets the position + 1 of the first index outside [-rows, rows-1]
 };
 
-// --- Sliding windows: convolutions and pools. Positions, steps and pitches of windows are in pixels;
-// an Args says how many floats a pixel takes (16 in nchw16c, 1 in planes).
+// --- Sliding windows: convolutions and pools. Positions, steps and pitches of windows are in
+// pixels; an Args says how many floats a pixel takes (16 in nchw16c, 1 in planes).
 
 /// Output pixels whose windows have the same taps inside the input. See ops/window_plan.h.
 struct WindowRect {
@@ -220,11 +220,27 @@ enum ActivationKind : int32_t {
   kActivationLeakyRelu,    // x < 0 ? a * x : x
   kActivationHardSigmoid,  // min(max(a * x + b, 0), 1)
   kActivationHardSwish,    // x * hard sigmoid (1/6, 1/2)
+  kActivationSigmoid,
+  kActivationTanh,
+  kActivationSilu,             // x * sigmoid(x)
+  kActivationGelu,             // x / 2 (1 + erf(x / sqrt 2))
+  kActivationAffine,           // a * x + b
+  kActivationThresholdedRelu,  // x < a ? 0 : x
+  kActivationScaledTanh,       // a * tanh(b * x)
+  kActivationElu,              // x < 0 ? a * (e^x - 1) : x
+  kActivationSoftsign,         // x / (1 + |x|)
+  kActivationSoftplus,         // log(1 + e^x)
 };
 
-/// Convolution of f32, input and output each in planes or nchw16c. Each output is one chain of fused
-/// multiply-adds from zero, in the order: 16-channel block of input channels, depth, height, width
-/// tap (those inside the input), channel in the block; then bias, residual, activation.
+/// An ActivationKind with its parameters.
+struct Activation {
+  ActivationKind kind = kActivationNone;
+  float a = 0, b = 0;
+};
+
+/// Convolution of f32, input and output each in planes or nchw16c. Each output is one chain of
+/// fused multiply-adds from zero, in the order: 16-channel block of input channels, depth, height,
+/// width tap (those inside the input), channel in the block; then bias, residual, activation.
 /// Items: ((image * chunks + chunk) * groups + group) * parts + part, a part being `part_blocks`
 /// blocks of 16 output channels of a group.
 struct ConvArgs {
@@ -240,7 +256,7 @@ struct ConvArgs {
   int64_t taps;
   int64_t groups, group_in, group_out;  // channels of a group
   int64_t parts, part_blocks;
-  int64_t in_pixels, out_pixels;  // of an image
+  int64_t in_pixels, out_pixels;      // of an image
   int64_t in_channels, out_channels;  // stored: rounded up to 16 in nchw16c
   int32_t x_blocked, y_blocked;
   int32_t activation;
@@ -313,6 +329,31 @@ struct PeakReadArgs {
   float* out;  // one value
 };
 constexpr int64_t kPeakReadItem = 256;
+
+/// One step of an LSTM of one or two directions. Gates i o f c of 16 units lie together: the column
+/// of a gate of a unit is (unit / 16 * 4 + gate) * 16 + unit % 16.
+///   z = xw + h R^T (a chain of fma from 0);  i, o, f: z = fma(peephole, c, z)
+///   i = f(clip z_i);  f = f(clip z_f), or 1 - i;  g = g(clip z_c);  c' = fma(f, c, i g)
+///   o = f(clip z_o) with c';  h' = o h(c')
+/// Items: direction * blocks + block of 16 units.
+struct LstmArgs {
+  int64_t batch, hidden, blocks, steps, step;
+  struct Direction {
+    const float* xw;  // X W^T + bias at time t, sequence b: xw + t xw_t + b xw_b
+    const float* r;   // panels [blocks * 4][hidden][16]
+    const float* h_in;
+    float* h_out;  // h and c: [batch][hidden]
+    float* c;
+    float* y;                  // h' also goes to y + t y_t + b y_b; may be null
+    const float* peepholes;    // i o f, [3][hidden]; may be null
+    bool reverse;              // t = length - 1 - step, else step
+    Activation activation[3];  // f g h
+  } direction[2];
+  int64_t xw_t, xw_b, y_t, y_b;
+  const int32_t* lengths;  // of each sequence, cut to 0 ... steps; null: steps
+  float clip;              // infinity: none
+  bool coupled;            // f = 1 - i
+};
 
 #define HASTEN_KERNEL(name, Args) using name##_fn = void (*)(const Args*, int64_t, int64_t);
 #include "engine/kernels/kernels.inc"

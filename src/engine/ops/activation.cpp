@@ -16,6 +16,10 @@ constexpr Name kNames[] = {
     {"leaky_relu", kActivationLeakyRelu, 1},
     {"hard_sigmoid", kActivationHardSigmoid, 2},
     {"hard_swish", kActivationHardSwish, 0},
+    {"sigmoid", kActivationSigmoid, 0},
+    {"tanh", kActivationTanh, 0},
+    {"silu", kActivationSilu, 0},
+    {"gelu", kActivationGelu, 0},
 };
 
 }  // namespace

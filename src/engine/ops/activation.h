@@ -2,17 +2,12 @@
 // `activation_params` (floats).
 #pragma once
 
-#include <algorithm>
+#include <cmath>
 
 #include "engine/kernels/kernels.h"
 #include "engine/ops/op.h"
 
 namespace hasten {
-
-struct Activation {
-  ActivationKind kind = kActivationNone;
-  float a = 0, b = 0;
-};
 
 /// Reads the attributes; kActivationNone where they are absent. Errors: invalid_model.
 Result<Activation> read_activation(const OpContext& c);
@@ -36,6 +31,14 @@ T apply_activation(const Activation& f, T x) {
       return clip(std::fma(x, a, b), T(0), T(1));
     case kActivationHardSwish:
       return x * clip(std::fma(x, static_cast<T>(1.0f / 6.0f), T(0.5)), T(0), T(1));
+    case kActivationSigmoid:
+      return T(1) / (T(1) + std::exp(-x));
+    case kActivationTanh:
+      return std::tanh(x);
+    case kActivationSilu:
+      return x / (T(1) + std::exp(-x));
+    case kActivationGelu:
+      return x * T(0.5) * (T(1) + std::erf(x * T(0.70710678118654752)));
     default:
       return x;
   }

@@ -92,11 +92,15 @@ Status MatrixProduct::use_constant(LowerContext& c, size_t i, int64_t matrices) 
                         kernels->pack_panels_f32(&pack, 0, matrices * panels_of(n));
                       }));
   args.b = static_cast<const float*>(packed);
-  args.b_k = kPanel;
-  args.b_panel = k * kPanel;
   for (int64_t& offset : b_offset) offset = offset / std::max<int64_t>(k * n, 1) * size;
-  read_ = Read::kConstant;
+  use_panels();
   return {};
+}
+
+void MatrixProduct::use_panels() {
+  args.b_k = kPanel;
+  args.b_panel = args.k * kPanel;
+  read_ = Read::kPanels;
 }
 
 void MatrixProduct::choose() {
@@ -104,7 +108,7 @@ void MatrixProduct::choose() {
   if (k == 0) {
     read_ = Read::kInPlace;  // nothing of B is read
     args.b_panel = kPanel;
-  } else if (read_ != Read::kConstant) {
+  } else if (read_ != Read::kPanels) {
     if (m <= kRowsInPlace && args.b_n == 1 && n % kPanel == 0) {
       read_ = Read::kInPlace;
       args.b_panel = kPanel;
@@ -148,7 +152,7 @@ void MatrixProduct::run(const StepArgs& s, const float* a, const float* b, float
   if (g.k == 0) {
     g.b = c;
     g.b_offset = nullptr;
-  } else if (read_ != Read::kConstant) {
+  } else if (g.b == nullptr) {
     g.b = b;
   }
   if (read_ == Read::kScratch) {

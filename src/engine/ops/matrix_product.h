@@ -64,6 +64,8 @@ struct MatrixProduct {
                             int64_t b_k, int64_t b_n);
   /// B is input `i`, constant, of `matrices` matrices: packs it with the model; before choose().
   Status use_constant(LowerContext& c, size_t i, int64_t matrices);
+  /// B is given to run() in panels, one matrix; before choose().
+  void use_panels();
   /// How B is read and the work is cut.
   void choose();
   double flops() const;
@@ -72,7 +74,7 @@ struct MatrixProduct {
            const float* r, std::byte* scratch) const;
 
  private:
-  enum class Read { kConstant, kInPlace, kOnStack, kScratch };
+  enum class Read { kPanels, kInPlace, kOnStack, kScratch };
   Read read_ = Read::kInPlace;
   std::vector<int64_t> scratch_offset_;  // of each matrix once packed
   int64_t items_ = 0, grain_ = 1;
