@@ -1,0 +1,138 @@
+#include "measure/inputs.h"
+
+#include <algorithm>
+
+#include "engine/ir/npy.h"
+#include "measure/inputs_internal.h"
+
+namespace hasten {
+
+std::string lower(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+std::string port_type(const Port& port) {
+  return dtype_name(port.dtype) + (port.has_shape ? shape_text(port.shape) : std::string("[…]"));
+}
+
+std::string describe_ports(const std::vector<Port>& ports) {
+  if (ports.empty()) return "no inputs";
+  std::string text;
+  for (const Port& p : ports) {
+    text += fmt::format("{}'{}' {}", text.empty() ? "" : ", ", p.name, port_type(p));
+  }
+  return text;
+}
+
+bool fits(const Port& port, const Dims& dims) {
+  if (!port.has_shape) return true;
+  if (dims.size() != port.shape.size()) return false;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (port.shape[d].known() && port.shape[d].value() != dims[d]) return false;
+  }
+  return true;
+}
+
+Result<Tensor> with_dtype(const Port& port, Tensor tensor, const std::string& source) {
+  if (tensor.dtype() == port.dtype) return tensor;
+  if (port.dtype == DType::kBF16 && tensor.dtype() == DType::kU16) {
+    auto owner = std::make_shared<Tensor>(std::move(tensor));
+    return Tensor::borrow(DType::kBF16, owner->dims(), owner->data(), owner);
+  }
+  return fail(Code::kInvalidArgument, "{}: input '{}' wants {}, got {}{}", source, port.name,
+              port_type(port), dtype_name(tensor.dtype()), dims_text(tensor.dims()));
+}
+
+Result<std::vector<InputSet>> Samples::sets(const std::vector<Port>& ports) const {
+  std::vector<size_t> index;
+  for (const Port& port : ports) {
+    const auto it = std::find(names.begin(), names.end(), port.name);
+    if (it == names.end()) {
+      return fail(Code::kInvalidArgument, "input '{}' is not given; the model wants {}", port.name,
+                  describe_ports(ports));
+    }
+    index.push_back(static_cast<size_t>(it - names.begin()));
+  }
+  if (index.size() != names.size()) {
+    return fail(Code::kInvalidArgument, "{} inputs are given, the model wants {}", names.size(),
+                describe_ports(ports));
+  }
+  std::vector<InputSet> sets;
+  for (const std::vector<Tensor>& row : rows) {
+    InputSet set;
+    for (size_t i = 0; i < ports.size(); ++i) {
+      const Tensor& tensor = row[index[i]];
+      if (tensor.dtype() != ports[i].dtype || !fits(ports[i], tensor.dims())) {
+        return fail(Code::kInvalidArgument, "input '{}' is {}{}, the model wants {}", ports[i].name,
+                    dtype_name(tensor.dtype()), dims_text(tensor.dims()), port_type(ports[i]));
+      }
+      set.push_back(tensor.view());
+    }
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
+namespace {
+
+/// Reads the files of `--input NAME=file.npy`; `random` ones stay out of the result.
+Result<std::map<std::string, Tensor>> read_inputs(const std::vector<Port>& ports,
+                                                  const std::vector<std::string>& inputs) {
+  std::map<std::string, Tensor> given;
+  std::vector<std::string> named;
+  for (const std::string& text : inputs) {
+    const size_t equals = text.find('=');
+    if (equals == text.npos || equals == 0 || equals + 1 == text.size()) {
+      return fail(Code::kInvalidArgument, "--input {}: want NAME=file.npy or NAME=random", text);
+    }
+    const std::string name = text.substr(0, equals), source = text.substr(equals + 1);
+    const auto port =
+        std::find_if(ports.begin(), ports.end(), [&name](const Port& p) { return p.name == name; });
+    if (port == ports.end()) {
+      return fail(Code::kInvalidArgument, "--input {}: the model has no such input; it wants {}",
+                  name, describe_ports(ports));
+    }
+    if (std::find(named.begin(), named.end(), name) != named.end()) {
+      return fail(Code::kInvalidArgument, "--input {}: given twice", name);
+    }
+    named.push_back(name);
+    if (source == "random") continue;
+    HASTEN_TRY(Tensor tensor, read_npy(source));
+    HASTEN_TRY(tensor, with_dtype(*port, std::move(tensor), source));
+    if (!fits(*port, tensor.dims())) {
+      return fail(Code::kInvalidArgument, "{}: input '{}' wants {}, got {}{}", source, name,
+                  port_type(*port), dtype_name(tensor.dtype()), dims_text(tensor.dims()));
+    }
+    given[name] = std::move(tensor);
+  }
+  for (const Port& port : ports) {
+    if (std::find(named.begin(), named.end(), port.name) == named.end()) {
+      return fail(Code::kInvalidArgument,
+                  "input '{}' is not given (--input {}=random makes it up); the model wants {}",
+                  port.name, port.name, describe_ports(ports));
+    }
+  }
+  return given;
+}
+
+}  // namespace
+
+Result<Samples> gather_inputs(const std::vector<Port>& ports, const InputRequest& request,
+                              const Graph* graph, const InputTrial& trial) {
+  if (!request.data.empty()) {
+    if (!request.inputs.empty()) {
+      return fail(Code::kInvalidArgument, "--data and --input exclude each other");
+    }
+    return load_data(ports, request.data);
+  }
+  std::map<std::string, Tensor> given;
+  if (!request.inputs.empty()) {
+    HASTEN_TRY(given, read_inputs(ports, request.inputs));
+  }
+  return make_up_inputs(ports, std::move(given), graph, trial, request.seed);
+}
+
+}  // namespace hasten
