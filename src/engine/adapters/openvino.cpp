@@ -9,50 +9,54 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/clock.h"
 #include "base/mapped_file.h"
+#include "engine/onnx/proto.h"
 
 namespace hasten {
 namespace {
 
 // Every function of the C API that is used, looked up by name.
-#define HASTEN_OV_FUNCTIONS(X)                   \
-  X(ov_get_openvino_version)                     \
-  X(ov_version_free)                             \
-  X(ov_get_error_info)                           \
-  X(ov_get_last_err_msg)                         \
-  X(ov_free)                                     \
-  X(ov_core_create)                              \
-  X(ov_core_free)                                \
-  X(ov_core_read_model)                          \
-  X(ov_core_set_property)                        \
-  X(ov_core_get_property)                        \
-  X(ov_core_compile_model)                       \
-  X(ov_model_free)                               \
-  X(ov_model_reshape)                            \
-  X(ov_compiled_model_free)                      \
-  X(ov_compiled_model_inputs_size)               \
-  X(ov_compiled_model_outputs_size)              \
-  X(ov_compiled_model_input_by_index)            \
-  X(ov_compiled_model_output_by_index)           \
-  X(ov_compiled_model_get_property)              \
-  X(ov_compiled_model_create_infer_request)      \
-  X(ov_output_const_port_free)                   \
-  X(ov_port_get_any_name)                        \
-  X(ov_port_get_element_type)                    \
-  X(ov_port_get_partial_shape)                   \
-  X(ov_partial_shape_create_dynamic)             \
-  X(ov_partial_shape_free)                       \
-  X(ov_tensor_create_from_host_ptr)              \
-  X(ov_tensor_get_shape)                         \
-  X(ov_tensor_data)                              \
-  X(ov_tensor_free)                              \
-  X(ov_shape_create)                             \
-  X(ov_shape_free)                               \
-  X(ov_infer_request_set_input_tensor_by_index)  \
-  X(ov_infer_request_get_output_tensor_by_index) \
-  X(ov_infer_request_infer)                      \
+#define HASTEN_OV_FUNCTIONS(X)                 \
+  X(ov_get_openvino_version)                   \
+  X(ov_version_free)                           \
+  X(ov_get_error_info)                         \
+  X(ov_get_last_err_msg)                       \
+  X(ov_free)                                   \
+  X(ov_core_create)                            \
+  X(ov_core_free)                              \
+  X(ov_core_read_model)                        \
+  X(ov_core_set_property)                      \
+  X(ov_core_get_property)                      \
+  X(ov_core_compile_model)                     \
+  X(ov_model_free)                             \
+  X(ov_model_reshape)                          \
+  X(ov_compiled_model_free)                    \
+  X(ov_compiled_model_inputs_size)             \
+  X(ov_compiled_model_outputs_size)            \
+  X(ov_compiled_model_input_by_index)          \
+  X(ov_compiled_model_output_by_index)         \
+  X(ov_compiled_model_input_by_name)           \
+  X(ov_compiled_model_output_by_name)          \
+  X(ov_compiled_model_get_property)            \
+  X(ov_compiled_model_create_infer_request)    \
+  X(ov_output_const_port_free)                 \
+  X(ov_port_get_any_name)                      \
+  X(ov_port_get_element_type)                  \
+  X(ov_port_get_partial_shape)                 \
+  X(ov_partial_shape_create_dynamic)           \
+  X(ov_partial_shape_free)                     \
+  X(ov_tensor_create_from_host_ptr)            \
+  X(ov_tensor_get_shape)                       \
+  X(ov_tensor_data)                            \
+  X(ov_tensor_free)                            \
+  X(ov_shape_create)                           \
+  X(ov_shape_free)                             \
+  X(ov_infer_request_set_tensor_by_const_port) \
+  X(ov_infer_request_get_tensor_by_const_port) \
+  X(ov_infer_request_infer)                    \
   X(ov_infer_request_free)
 
 struct Api {
@@ -168,10 +172,37 @@ ov_element_type_e from_dtype(DType dtype) {
   }
 }
 
+/// Inputs (without those that are initializers) and outputs as the file orders and names them.
+struct Names {
+  std::vector<std::string> inputs, outputs;
+};
+
+Result<Names> names_of(const std::string& path) {
+  HASTEN_TRY(const MappedFile file, MappedFile::open(path));
+  HASTEN_TRY(const onnx::ModelProto model, onnx::read_model(file.bytes(), {1'000'000, 32}));
+  std::set<std::string_view> initializers(model.graph.sparse_initializers.begin(),
+                                          model.graph.sparse_initializers.end());
+  for (const onnx::TensorProto& tensor : model.graph.initializers) initializers.insert(tensor.name);
+  Names names;
+  for (const onnx::ValueInfoProto& v : model.graph.inputs) {
+    if (!initializers.contains(v.name)) names.inputs.emplace_back(v.name);
+  }
+  for (const onnx::ValueInfoProto& v : model.graph.outputs) names.outputs.emplace_back(v.name);
+  return names;
+}
+
+struct Ports {
+  std::vector<Port> ports;
+  std::vector<ov_output_const_port_t*> raw;
+};
+
 class OvEngine final : public Engine {
  public:
   explicit OvEngine(Api api) : api_(api) {}
   ~OvEngine() override {
+    for (const Ports* ports : {&inputs_, &outputs_}) {
+      for (ov_output_const_port_t* raw : ports->raw) api_.ov_output_const_port_free(raw);
+    }
     if (compiled_ != nullptr) api_.ov_compiled_model_free(compiled_);
     if (core_ != nullptr) api_.ov_core_free(core_);
   }
@@ -185,8 +216,9 @@ class OvEngine final : public Engine {
       HASTEN_CHECK(set("INFERENCE_NUM_THREADS", std::to_string(options.threads)));
     HASTEN_CHECK(set_extra(options.extra));
     HASTEN_CHECK(compile(path, options.shapes));
-    HASTEN_CHECK(read_ports(true, inputs_));
-    HASTEN_CHECK(read_ports(false, outputs_));
+    HASTEN_TRY(const Names names, names_of(path));
+    HASTEN_CHECK(read_ports(true, names.inputs, inputs_));
+    HASTEN_CHECK(read_ports(false, names.outputs, outputs_));
     ov_version_t version{};
     HASTEN_CHECK(check(api_.ov_get_openvino_version(&version)));
     // "2026.4.0-21234-abcdef": the release is enough.
@@ -201,14 +233,16 @@ class OvEngine final : public Engine {
     return {};
   }
 
-  const std::vector<Port>& inputs() const override { return inputs_; }
-  const std::vector<Port>& outputs() const override { return outputs_; }
+  const std::vector<Port>& inputs() const override { return inputs_.ports; }
+  const std::vector<Port>& outputs() const override { return outputs_.ports; }
   Result<std::unique_ptr<Runner>> make_runner() override;
   std::string version() const override { return version_; }
   int threads() const override { return threads_; }
 
   const Api& api() const { return api_; }
   ov_compiled_model_t* compiled() const { return compiled_; }
+  const ov_output_const_port_t* raw_input(size_t i) const { return inputs_.raw[i]; }
+  const ov_output_const_port_t* raw_output(size_t i) const { return outputs_.raw[i]; }
 
  private:
   Status check(ov_status_e status) const { return to_status(api_, status, Code::kInternal); }
@@ -280,18 +314,28 @@ class OvEngine final : public Engine {
     return status;
   }
 
-  Status read_ports(bool input, std::vector<Port>& ports) {
+  /// Ports in the order of the file, and under its names: OpenVINO reorders and renames some.
+  Status read_ports(bool input, const std::vector<std::string>& names, Ports& to) {
     size_t count = 0;
     HASTEN_CHECK(check(input ? api_.ov_compiled_model_inputs_size(compiled_, &count)
                              : api_.ov_compiled_model_outputs_size(compiled_, &count)));
     for (size_t i = 0; i < count; ++i) {
       ov_output_const_port_t* raw = nullptr;
-      HASTEN_CHECK(check(input ? api_.ov_compiled_model_input_by_index(compiled_, i, &raw)
-                               : api_.ov_compiled_model_output_by_index(compiled_, i, &raw)));
-      std::unique_ptr<ov_output_const_port_t, decltype(api_.ov_output_const_port_free)> owner(
-          raw, api_.ov_output_const_port_free);
+      // An output that is also another's input may have lost its name: then its place must do.
+      bool named = false;
+      if (names.size() == count) {
+        named = (input ? api_.ov_compiled_model_input_by_name(compiled_, names[i].c_str(), &raw)
+                       : api_.ov_compiled_model_output_by_name(compiled_, names[i].c_str(),
+                                                               &raw)) == ov_status_e::OK;
+      }
+      if (!named) {
+        HASTEN_CHECK(check(input ? api_.ov_compiled_model_input_by_index(compiled_, i, &raw)
+                                 : api_.ov_compiled_model_output_by_index(compiled_, i, &raw)));
+      }
+      to.raw.push_back(raw);
       HASTEN_TRY(Port port, read_port(raw));
-      ports.push_back(std::move(port));
+      if (names.size() == count) port.name = names[i];
+      to.ports.push_back(std::move(port));
     }
     return {};
   }
@@ -326,7 +370,7 @@ class OvEngine final : public Engine {
   ov_compiled_model_t* compiled_ = nullptr;
   std::string version_;
   int threads_ = 1;
-  std::vector<Port> inputs_, outputs_;
+  Ports inputs_, outputs_;
 };
 
 class OvRunner final : public Runner {
@@ -358,7 +402,8 @@ class OvRunner final : public Runner {
       api_.ov_shape_free(&shape);
       HASTEN_CHECK(check(made));
       inputs_.push_back(tensor);
-      HASTEN_CHECK(check(api_.ov_infer_request_set_input_tensor_by_index(request_, i, tensor)));
+      HASTEN_CHECK(check(
+          api_.ov_infer_request_set_tensor_by_const_port(request_, engine_.raw_input(i), tensor)));
     }
     bound_ = true;
     return {};
@@ -390,7 +435,8 @@ class OvRunner final : public Runner {
     views_.resize(engine_.outputs().size());
     for (size_t i = 0; i < views_.size(); ++i) {
       ov_tensor_t* tensor = nullptr;
-      HASTEN_CHECK(check(api_.ov_infer_request_get_output_tensor_by_index(request_, i, &tensor)));
+      HASTEN_CHECK(check(api_.ov_infer_request_get_tensor_by_const_port(
+          request_, engine_.raw_output(i), &tensor)));
       outputs_.push_back(tensor);
       TensorView& view = views_[i];
       view.dtype = engine_.outputs()[i].dtype;

@@ -1,0 +1,220 @@
+#include "cli/app.h"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+
+#include "engine/onnx/load.h"
+#include "engine/plan/plan_file.h"
+
+namespace hasten {
+
+namespace {
+
+// Signal handlers can reach nothing else.
+std::atomic<bool> g_stop{false};
+std::atomic<bool> g_graceful{false};  // somebody looks at g_stop
+
+void on_interrupt(int) {
+  // Nobody would look, or they were asked before: end at once.
+  if (!g_graceful.load() || g_stop.exchange(true)) _exit(130);
+}
+
+/// Bytes of data and stack that this process has mapped, as RLIMIT_DATA counts them.
+int64_t data_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t size = 0, resident = 0, shared = 0, text = 0, lib = 0, data = 0;
+  statm >> size >> resident >> shared >> text >> lib >> data;
+  return data * sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
+
+class App::Log final : public LogSink {
+ public:
+  Log(ProgressLine& progress, bool verbose)
+      : progress_(progress),
+        logger_("hasten", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()) {
+    logger_.set_pattern(verbose ? "hasten: %^%l%$: [%H:%M:%S.%e] %v" : "hasten: %^%l%$: %v");
+    logger_.set_level(verbose ? spdlog::level::debug : spdlog::level::warn);
+  }
+  void write(LogLevel level, std::string_view message) override {
+    constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
+                                                     spdlog::level::warn, spdlog::level::err};
+    const auto to = kLevels[static_cast<int>(level)];
+    if (!logger_.should_log(to)) return;
+    progress_.clear();
+    logger_.log(to, message);
+  }
+
+ private:
+  ProgressLine& progress_;
+  spdlog::logger logger_;
+};
+
+App::App() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+}
+
+void App::add_common(CLI::App& verb) {
+  verb.add_flag("--json", json_, "Print exactly one JSON object on stdout");
+  verb.add_option("--memory-limit", memory_limit_, "Bytes that a model may take (K, M, G allowed)")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
+  verb.add_flag("-v,--verbose", verbose_, "Say more on stderr");
+}
+
+void App::add_inputs(CLI::App& verb) {
+  verb.add_option("--input", request_.inputs, "NAME=file.npy, or NAME=random; once for each input")
+      ->allow_extra_args(false)
+      ->type_name("NAME=SOURCE");
+  verb.add_option("--data", request_.data,
+                  "A .npz file (axis 0 is the samples), or a folder of them, one sample each")
+      ->type_name("PATH");
+  verb.add_option("--seed", request_.seed, "Of inputs that are made up")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+Style App::style() const {
+  return {!json_ && isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr};
+}
+
+Result<Context*> App::context() {
+  if (!context_) {
+    log_ = std::make_shared<Log>(progress_, verbose_);
+    HASTEN_TRY(context_, Context::make(*log_));
+  }
+  return context_.get();
+}
+
+Result<Target> App::target(const std::string& text) {
+  auto target = parse_target(text);
+  if (!target) {
+    usage_error_ = target.error().code == Code::kInvalidArgument;
+    return fail(std::move(target.error()));
+  }
+  target->options.memory_limit = memory_limit_;
+  return target;
+}
+
+Status App::limit_peer_memory(const EngineOptions& options) {
+  // The native engine keeps to its budget by itself; a peer is held to it by the kernel.
+  if (options.memory_limit <= 0 || options.kind == EngineKind::kNative || memory_limited_)
+    return {};
+  const auto limit = static_cast<rlim_t>(data_bytes() + options.memory_limit);
+  rlimit old{};
+  getrlimit(RLIMIT_DATA, &old);
+  const rlimit now{std::min(limit, old.rlim_max), old.rlim_max};
+  if (setrlimit(RLIMIT_DATA, &now) != 0)
+    return fail(Code::kIo, "cannot set --memory-limit: {}", std::strerror(errno));
+  memory_limited_ = true;
+  return {};
+}
+
+Result<OpenedModel> App::open(const Target& target) {
+  HASTEN_TRY(Context * context, this->context());
+  HASTEN_CHECK(limit_peer_memory(target.options));
+  auto model = open_model(*context, target.model, target.options);
+  if (!model) usage_error_ = model.error().code == Code::kInvalidArgument;
+  return model;
+}
+
+Result<Graph> App::graph(const Target& target) {
+  if (target.model.ends_with(".hplan")) {
+    HASTEN_TRY(Context * context, this->context());
+    HASTEN_TRY(PlanFile file, load_plan(target.model, isa_name(context->isa())));
+    return std::move(file.graph);
+  }
+  LoadOptions options;
+  options.shapes = target.options.shapes;
+  auto graph = load_onnx(target.model, options);
+  if (!graph) usage_error_ = graph.error().code == Code::kInvalidArgument;
+  return graph;
+}
+
+Result<Samples> App::inputs(const Target& target, const std::vector<Port>& ports) {
+  std::optional<Graph> graph;
+  if (request_.data.empty()) {
+    if (auto loaded = this->graph(target)) graph = std::move(*loaded);
+  }
+  // Names and symbols as the file has them say more than those of some engines.
+  std::vector<Port> declared = ports;
+  if (graph) {
+    for (Port& port : declared) {
+      for (ValueId id : graph->main.inputs) {
+        const Value& value = graph->value(id);
+        if (value.name == port.name && value.has_shape) port.shape = value.shape;
+      }
+    }
+  }
+  std::optional<OpenedModel> model;
+  auto trial = [&](const Samples& samples) -> Status {
+    if (!model) {
+      HASTEN_TRY(model, open(target));
+    }
+    HASTEN_TRY(const auto sets, samples.sets(model->engine->inputs()));
+    HASTEN_CHECK(model->runner->bind(sets[0]));
+    return model->runner->run();
+  };
+  HASTEN_TRY(Samples samples, gather_inputs(declared, request_, graph ? &*graph : nullptr, trial));
+  for (const std::string& line : samples.assumed) note(line);
+  return samples;
+}
+
+MeasureControl App::control() {
+  g_graceful = true;
+  MeasureControl control;
+  control.stop = &g_stop;
+  control.progress = [this](const Progress& progress) { progress_.update(progress); };
+  return control;
+}
+
+bool App::stopped() const { return g_stop; }
+
+int App::exit_unless_stopped(int code) const { return stopped() ? 130 : code; }
+
+Status App::print(const Json& json, const std::string& text) {
+  progress_.clear();
+  // Names out of a model may hold any bytes: what is no UTF-8 is replaced.
+  const std::string out =
+      json_ ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text;
+  errno = 0;
+  if (std::fwrite(out.data(), 1, out.size(), stdout) != out.size() || std::fflush(stdout) != 0) {
+    return fail(Code::kIo, "cannot write to stdout: {}", std::strerror(errno));
+  }
+  return {};
+}
+
+void App::warn(const std::string& message) {
+  progress_.clear();
+  fmt::print(stderr, "hasten: warning: {}\n", message);
+}
+
+void App::note(const std::string& message) {
+  progress_.clear();
+  fmt::print(stderr, "hasten: {}\n", message);
+}
+
+int App::fail_with(const Error& error) {
+  note(error.message);
+  if (json_) {
+    const Json json = {{"error", {{"code", code_name(error.code)}, {"message", error.message}}}};
+    // Nothing to do about a stdout that can't be written to: the exit code tells.
+    [[maybe_unused]] const Status printed = print(json, "");
+  }
+  return usage_error_ ? 2 : exit_code(error.code);
+}
+
+int App::usage(const std::string& message) {
+  usage_error_ = true;
+  return fail_with({Code::kInvalidArgument, message});
+}
+
+}  // namespace hasten

@@ -1,0 +1,63 @@
+// hasten bench TARGET: the latency of a model.
+#include "cli/app.h"
+#include "cli/commands.h"
+#include "measure/bench.h"
+#include "report/json.h"
+#include "report/text.h"
+
+namespace hasten {
+
+namespace {
+
+struct Options {
+  std::string target;
+  int64_t runs = 0;
+  double seconds = 0;
+};
+
+Result<int> run_bench(App& app, const Options& options) {
+  HASTEN_TRY(const Target target, app.target(options.target));
+  HASTEN_TRY(OpenedModel model, app.open(target));
+  HASTEN_TRY(const Samples samples, app.inputs(target, model.engine->inputs()));
+  HASTEN_TRY(const std::vector<InputSet> sets, samples.sets(model.engine->inputs()));
+  BenchOptions bench_options;
+  bench_options.runs = options.runs;
+  bench_options.seconds = options.seconds;
+  bench_options.load_ms = model.load_ms;
+  bench_options.control = app.control();
+  HASTEN_TRY(const BenchResult result, bench(*model.runner, sets, bench_options));
+
+  Json json = {{"target", target.text},
+               {"engine", model.engine->version()},
+               {"threads", model.engine->threads()}};
+  json.update(to_json(result));
+  json["assumed"] = samples.assumed;
+  HASTEN_CHECK(app.print(json, fmt::format("{}\n  {}, {} thread{}\n", app.style().bold(target.text),
+                                           model.engine->version(), model.engine->threads(),
+                                           model.engine->threads() == 1 ? "" : "s") +
+                                   bench_text(result, app.style())));
+  return result.interrupted ? 130 : 0;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& cli, App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  cli.add_option("target", options->target, "MODEL[@key=value,...]")
+      ->required()
+      ->type_name("TARGET");
+  auto* runs = cli.add_option("--runs", options->runs, "Steady runs to measure")
+                   ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}))
+                   ->type_name("N");
+  cli.add_option("--seconds", options->seconds,
+                 "How long to measure (3 by default), at least 7 runs")
+      ->check(CLI::Range(0.001, 1e6))
+      ->excludes(runs)
+      ->type_name("S");
+  app.add_inputs(cli);
+  app.add_common(cli);
+  cli.callback(
+      [&app, &run, options] { run = [&app, options] { return run_bench(app, *options); }; });
+}
+
+}  // namespace hasten

@@ -1,0 +1,111 @@
+// hasten run TARGET: one inference.
+#include <sys/stat.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "cli/app.h"
+#include "cli/commands.h"
+#include "engine/ir/npy.h"
+#include "engine/ir/text.h"
+#include "report/format.h"
+
+namespace hasten {
+
+namespace {
+
+struct Options {
+  std::string target, output;
+  size_t sample = 0;
+};
+
+/// "<output name>.npy", with `/` replaced: names may be paths.
+std::string file_name(std::string name) {
+  for (char& c : name) {
+    if (c == '/' || c == '\0') c = '_';
+  }
+  return name + ".npy";
+}
+
+/// Writes every output or, on an error, none.
+Result<std::vector<std::string>> save_outputs(const std::string& folder,
+                                              const std::vector<Port>& ports,
+                                              std::span<const TensorView> outputs) {
+  std::set<std::string> names;
+  for (const Port& port : ports) {
+    if (!names.insert(file_name(port.name)).second) {
+      return fail(Code::kInvalidArgument, "two outputs would be saved as '{}'",
+                  file_name(port.name));
+    }
+  }
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(Code::kIo, "cannot make folder '{}': {}", folder, error.message());
+  std::vector<std::string> files;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    const std::string path = folder + "/" + file_name(ports[i].name);
+    if (auto written = write_npy(path, outputs[i]); !written) {
+      for (const std::string& file : files) std::filesystem::remove(file, error);
+      return fail(std::move(written.error()));
+    }
+    files.push_back(path);
+  }
+  return files;
+}
+
+Result<int> run_run(App& app, const Options& options) {
+  HASTEN_TRY(const Target target, app.target(options.target));
+  HASTEN_TRY(OpenedModel model, app.open(target));
+  HASTEN_TRY(const Samples samples, app.inputs(target, model.engine->inputs()));
+  HASTEN_TRY(const std::vector<InputSet> sets, samples.sets(model.engine->inputs()));
+  if (options.sample >= sets.size()) {
+    return fail(Code::kInvalidArgument, "--sample {}: there are {} samples, the first is 0",
+                options.sample, sets.size());
+  }
+  if (sets.size() > 1)
+    app.note(fmt::format("running sample {} of {}", options.sample, sets.size()));
+  HASTEN_CHECK(model.runner->bind(sets[options.sample]));
+  HASTEN_CHECK(model.runner->run());
+
+  const std::vector<Port>& ports = model.engine->outputs();
+  const std::span<const TensorView> outputs = model.runner->outputs();
+  std::vector<std::string> files;
+  if (!options.output.empty()) {
+    app.control();  // Ctrl-C must not leave some of the files
+    HASTEN_TRY(files, save_outputs(options.output, ports, outputs));
+  }
+  Json json = {
+      {"target", target.text}, {"engine", model.engine->version()}, {"outputs", Json::array()}};
+  Table table("lll");
+  for (size_t i = 0; i < ports.size(); ++i) {
+    const TensorView& out = outputs[i];
+    Json entry = {{"name", ports[i].name}, {"shape", out.dims}, {"dtype", dtype_name(out.dtype)}};
+    if (!files.empty()) entry["file"] = files[i];
+    json["outputs"].push_back(std::move(entry));
+    table.row({ports[i].name, dtype_name(out.dtype) + dims_text(out.dims),
+               files.empty() ? tensor_text(out, 8) : "-> " + files[i]});
+  }
+  json["assumed"] = samples.assumed;
+  HASTEN_CHECK(app.print(json, table.text(app.style())));
+  return app.exit_unless_stopped(0);
+}
+
+}  // namespace
+
+void add_run(CLI::App& cli, App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  cli.add_option("target", options->target, "MODEL[@key=value,...]")
+      ->required()
+      ->type_name("TARGET");
+  cli.add_option("--output", options->output, "Folder for <output name>.npy files")
+      ->type_name("DIR");
+  cli.add_option("--sample", options->sample, "Which sample of --data")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_inputs(cli);
+  app.add_common(cli);
+  cli.callback([&app, &run, options] { run = [&app, options] { return run_run(app, *options); }; });
+}
+
+}  // namespace hasten

@@ -1,0 +1,124 @@
+#include "cli/graph_cost.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace hasten {
+
+namespace {
+
+/// Dims of a value if all are numbers.
+std::optional<Dims> dims_of(const Graph& graph, ValueId id) {
+  if (id == kNoValue) return std::nullopt;
+  const Value& value = graph.value(id);
+  if (value.is_constant()) return value.constant.dims();
+  if (!value.has_shape || !is_known(value.shape)) return std::nullopt;
+  return to_dims(value.shape);
+}
+
+double product(const Dims& dims, size_t from = 0) {
+  double n = 1;
+  for (size_t d = from; d < dims.size(); ++d) n *= static_cast<double>(dims[d]);
+  return n;
+}
+
+bool is_one_of(const std::string& op, std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(), [&op](const char* n) { return op == n; });
+}
+
+/// Multiply-adds of a node; 0 for one that has none, nothing where a shape is missing.
+std::optional<double> multiply_adds(const Graph& graph, const Node& node) {
+  auto in = [&](size_t i) { return dims_of(graph, node.input(i)); };
+  const auto out = dims_of(graph, node.outputs.empty() ? kNoValue : node.outputs[0]);
+  if (is_one_of(node.op, {"Conv", "ConvInteger", "QLinearConv"})) {
+    const auto weight = in(node.op == "QLinearConv" ? 3 : 1);
+    if (!weight || !out) return std::nullopt;
+    return product(*out) * product(*weight, 1);  // out: N M spatial; weight: M C/group kernel
+  }
+  if (node.op == "ConvTranspose") {
+    const auto x = in(0), weight = in(1);
+    if (!weight || !x) return std::nullopt;
+    return product(*x) * product(*weight, 1);  // x: N C spatial; weight: C M/group kernel
+  }
+  if (is_one_of(node.op, {"MatMul", "MatMulInteger", "QLinearMatMul", "FusedMatMul"})) {
+    const auto a = in(0);
+    if (!a || !out || a->empty()) return std::nullopt;
+    return product(*out) * static_cast<double>(a->back());
+  }
+  if (node.op == "Gemm") {
+    const auto a = in(0);
+    if (!a || !out || a->size() != 2) return std::nullopt;
+    return product(*out) * static_cast<double>((*a)[node.attr_int("transA", 0) != 0 ? 0 : 1]);
+  }
+  if (is_one_of(node.op, {"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM"})) {
+    const auto x = in(0), w = in(1), r = in(2);
+    if (!x || !w || !r || x->size() != 3) return std::nullopt;
+    return static_cast<double>((*x)[0] * (*x)[1]) * (product(*w) + product(*r));
+  }
+  return 0;
+}
+
+std::optional<double> moved_bytes(const Graph& graph, const Node& node) {
+  if (is_one_of(node.op,
+                {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Shape", "Size"}))
+    return 0;
+  double bytes = 0;
+  auto add = [&](ValueId id) {
+    if (id == kNoValue) return true;
+    const auto dims = dims_of(graph, id);
+    if (!dims) return false;
+    bytes += product(*dims) * static_cast<double>(dtype_size(graph.value(id).dtype));
+    return true;
+  };
+  for (ValueId id : node.inputs) {
+    if (!add(id)) return std::nullopt;
+  }
+  for (ValueId id : node.outputs) {
+    if (!add(id)) return std::nullopt;
+  }
+  return bytes;
+}
+
+GraphCost block_cost(const Graph& graph, const Block& block) {
+  GraphCost cost;
+  for (const Node& node : block.nodes) {
+    GraphCost inner;
+    for (const auto& [name, body] : node.blocks) {
+      const GraphCost branch = block_cost(graph, body);
+      if (branch.flops > inner.flops || (branch.flops == inner.flops && branch.bytes > inner.bytes))
+        inner = branch;
+    }
+    const auto macs = multiply_adds(graph, node);
+    const auto bytes = moved_bytes(graph, node);
+    cost.flops += 2 * macs.value_or(0) + inner.flops;
+    cost.bytes += bytes.value_or(0) + inner.bytes;
+    cost.unknown += (macs && bytes ? 0 : 1) + inner.unknown;
+  }
+  return cost;
+}
+
+void count_nodes(const Block& block, GraphContents& contents) {
+  for (const Node& node : block.nodes) {
+    ++contents.nodes;
+    ++contents.ops[node.domain.empty() ? node.op : node.domain + "::" + node.op];
+    for (const auto& [name, body] : node.blocks) count_nodes(body, contents);
+  }
+}
+
+}  // namespace
+
+GraphCost graph_cost(const Graph& graph) { return block_cost(graph, graph.main); }
+
+GraphContents graph_contents(const Graph& graph) {
+  GraphContents contents;
+  count_nodes(graph.main, contents);
+  for (const Value& value : graph.values) {
+    if (!value.is_constant()) continue;
+    contents.params += value.constant.count();
+    contents.weight_bytes += static_cast<double>(value.constant.bytes());
+  }
+  return contents;
+}
+
+}  // namespace hasten

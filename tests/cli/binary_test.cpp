@@ -1,0 +1,191 @@
+// The binary with small models: verbs, usage errors, exit codes, JSON.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "engine/ir/npy.h"
+#include "tests/cli/run_binary.h"
+
+namespace hasten {
+namespace {
+
+using nlohmann::json;
+using test::hasten_with;
+using test::Outcome;
+using test::TempDir;
+using test::TinyOnnx;
+
+class Binary : public testing::Test {
+ protected:
+  std::string model() { return dir_.write("m.onnx", test::relu_gemm_model()); }
+  TempDir dir_;
+};
+
+TEST_F(Binary, VersionAndHelp) {
+  Outcome o = hasten_with("--version");
+  EXPECT_EQ(o.code, 0);
+  EXPECT_TRUE(o.out.starts_with("hasten ")) << o.out;
+  EXPECT_EQ(o.err, "");
+  o = hasten_with("--help");
+  EXPECT_EQ(o.code, 0);
+  for (const char* verb : {"inspect", "run", "bench", "compare", "explain", "show"}) {
+    EXPECT_NE(o.out.find(verb), std::string::npos) << verb;
+  }
+  EXPECT_EQ(hasten_with("bench --help").code, 0);
+}
+
+TEST_F(Binary, UsageErrorsExitWith2AndOneLine) {
+  const std::string m = model();
+  for (const std::string& arguments :
+       {std::string(""), std::string("frobnicate"), std::string("bench"),
+        "bench " + m + " --runs 0", "bench " + m + " --runs 3 --seconds 1",
+        "bench " + m + " --no-such-option", "bench " + m + "@color=red",
+        "bench " + m + "@threads=0", "bench " + m + "@shape=nope:1x2",
+        "show " + m + " --stage=none", "run " + m + "@disable_pass=no_such_pass",
+        "bench " + m + "@engine=tensorrt"}) {
+    const Outcome o = hasten_with(arguments);
+    EXPECT_EQ(o.code, 2) << arguments << "\n" << o.err;
+    EXPECT_TRUE(o.err.starts_with("hasten: ")) << o.err;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+    EXPECT_EQ(o.out, "") << arguments;
+  }
+}
+
+TEST_F(Binary, ErrorsAreJsonToo) {
+  const Outcome o = hasten_with("bench " + dir_.file("none.onnx") + " --json");
+  EXPECT_EQ(o.code, 5);
+  ASSERT_TRUE(o.json().is_object()) << o.out;
+  EXPECT_EQ(o.json()["error"]["code"], "io");
+  EXPECT_NE(o.json()["error"]["message"].get<std::string>().find("none.onnx"), std::string::npos);
+  const Outcome usage = hasten_with("bench --json --no-such-option");
+  EXPECT_EQ(usage.code, 2);
+  EXPECT_EQ(usage.json()["error"]["code"], "invalid_argument") << usage.out;
+}
+
+TEST_F(Binary, ExitCodesOfBadModelsAndInputs) {
+  EXPECT_EQ(hasten_with("inspect " + dir_.write("bad.onnx", "this is no model")).code, 3);
+  EXPECT_EQ(hasten_with("inspect " + dir_.write("empty.onnx", "")).code, 3);
+  EXPECT_EQ(hasten_with("inspect " + dir_.path()).code, 5);
+  const std::string unknown = TinyOnnx()
+                                  .input("x", 1, {"2"})
+                                  .node("NoSuchOperator", {"x"}, {"y"})
+                                  .output("y", 1, {"2"})
+                                  .bytes();
+  const Outcome o = hasten_with("run " + dir_.write("unknown.onnx", unknown));
+  EXPECT_EQ(o.code, 4) << o.err;
+  EXPECT_NE(o.err.find("NoSuchOperator"), std::string::npos) << o.err;
+  const Outcome wrong = hasten_with("run " + model() + " --input z=random");
+  EXPECT_EQ(wrong.code, 3);
+  EXPECT_NE(wrong.err.find("'x' f32[batch,2]"), std::string::npos) << wrong.err;
+}
+
+TEST_F(Binary, InspectSeesEverythingUnsupported) {
+  const std::string bytes = TinyOnnx()
+                                .input("x", 1, {"n", "2"})
+                                .weight("w", {2, 3}, std::vector<float>(6, 1))
+                                .node("MatMul", {"x", "w"}, {"p"})
+                                .node("FirstUnknown", {"p"}, {"q"})
+                                .node("SecondUnknown", {"q"}, {"y"})
+                                .output("y", 1, {"n", "3"})
+                                .bytes();
+  const Outcome o = hasten_with("inspect --json " + dir_.write("m.onnx", bytes));
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json j = o.json();
+  EXPECT_EQ(j["nodes"], 3);
+  EXPECT_EQ(j["params"], 6);
+  EXPECT_EQ(j["flops"], 12);
+  EXPECT_EQ(j["inputs"][0]["name"], "x");
+  EXPECT_EQ(j["inputs"][0]["shape"], json::parse(R"(["n", 2])"));
+  EXPECT_EQ(j["dynamic_dims"], json::parse(R"(["n"])"));
+  ASSERT_EQ(j["unsupported"].size(), 2u) << o.out;
+  EXPECT_EQ(j["unsupported"][1]["op"], "SecondUnknown");
+}
+
+TEST_F(Binary, RunPrintsAndSavesOutputs) {
+  ASSERT_TRUE(
+      write_npy(dir_.file("x.npy"), Tensor::floats({1, 2}, std::vector<float>{1, 2}).view()));
+  const std::string arguments =
+      "run " + model() + " --input x=" + dir_.file("x.npy") + " --output " + dir_.file("out");
+  const Outcome o = hasten_with(arguments + " --json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.json()["outputs"][0]["name"], "y");
+  EXPECT_EQ(o.json()["outputs"][0]["shape"], json::parse("[1, 2]"));
+  EXPECT_EQ(o.json()["outputs"][0]["dtype"], "f32");
+  auto y = read_npy(dir_.file("out/y.npy"));
+  ASSERT_TRUE(y) << y.error().message;
+  EXPECT_FLOAT_EQ(y->as<float>()[0], 5.5F);
+  EXPECT_FLOAT_EQ(y->as<float>()[1], 4.5F);
+  const Outcome text = hasten_with("run " + model() + " --input x=" + dir_.file("x.npy"));
+  EXPECT_NE(text.out.find("5.5"), std::string::npos) << text.out;
+}
+
+TEST_F(Binary, OutputsWithSlashesBecomeFiles) {
+  const std::string bytes =
+      TinyOnnx().input("x", 1, {"2"}).node("Relu", {"x"}, {"a/b"}).output("a/b", 1, {"2"}).bytes();
+  const Outcome o =
+      hasten_with("run " + dir_.write("s.onnx", bytes) + " --output " + dir_.file("o"));
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(std::filesystem::exists(dir_.file("o/a_b.npy")));
+}
+
+TEST_F(Binary, UnwritableOutputsAreIoErrors) {
+  const std::string blocked = dir_.write("file", "x");
+  const Outcome o = hasten_with("run " + model() + " --output " + blocked + "/sub");
+  EXPECT_EQ(o.code, 5) << o.err;
+}
+
+TEST_F(Binary, BenchHasTheFieldsOfTheContract) {
+  const Outcome o = hasten_with("bench --json --runs 20 " + model());
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json j = o.json();
+  for (const char* key :
+       {"n", "p50_ms", "p90_ms", "p99_ms", "mean_ms", "cold_ms", "load_ms", "rss_mb", "warnings"}) {
+    EXPECT_TRUE(j.contains(key)) << key;
+  }
+  EXPECT_GE(j["n"].get<int>(), 20);
+  EXPECT_TRUE(j["p50_ms"].is_number());
+  EXPECT_TRUE(j["p99_ms"].is_null()) << "20 runs say nothing of a P99";
+  EXPECT_NE(o.err.find("batch = 1"), std::string::npos) << o.err;
+  const Outcome text = hasten_with("bench --runs 7 " + model());
+  EXPECT_EQ(text.code, 0);
+  EXPECT_NE(text.out.find("p50"), std::string::npos);
+  EXPECT_EQ(text.out.find("\033["), std::string::npos) << "no colours into a file";
+}
+
+TEST_F(Binary, CompareOfAModelWithItself) {
+  const Outcome o = hasten_with("compare --json --seconds 1 " + model() + " " + model());
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json j = o.json();
+  for (const char* key : {"a", "b", "speedup", "alpha", "ci", "verdict", "outputs"})
+    EXPECT_TRUE(j.contains(key)) << key;
+  EXPECT_EQ(j["ci"].size(), 2u);
+  EXPECT_EQ(j["outputs"]["max_abs"], 0.0);
+  EXPECT_TRUE(j["a"].contains("p50_ms"));
+}
+
+TEST_F(Binary, ExplainAndShow) {
+  const Outcome explain = hasten_with("explain --json " + model());
+  ASSERT_EQ(explain.code, 0) << explain.err;
+  ASSERT_FALSE(explain.json()["steps"].empty());
+  for (const char* key : {"name", "op", "kernel", "inputs", "outputs", "refused"}) {
+    EXPECT_TRUE(explain.json()["steps"][0].contains(key)) << key;
+  }
+  for (const char* stage : {"ir", "opt", "plan"}) {
+    const Outcome o = hasten_with(std::string("show --stage=") + stage + " " + model());
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_NE(o.out.find("MatMul"), std::string::npos) << o.out;
+  }
+}
+
+TEST_F(Binary, InterruptedMeasurementsPrintWhatThereIs) {
+  const Outcome timed =
+      hasten_with("bench --json --seconds 60 " + model(), "timeout --preserve-status -s INT 1");
+  EXPECT_EQ(timed.code, 130) << timed.err;
+  ASSERT_TRUE(timed.json().is_object()) << timed.out;
+  EXPECT_EQ(timed.json()["interrupted"], true);
+  EXPECT_TRUE(timed.json()["p50_ms"].is_number());
+}
+
+}  // namespace
+}  // namespace hasten
