@@ -18,7 +18,13 @@ function(hasten_add_kernels target)
     target_include_directories(${lib} PRIVATE ${CMAKE_SOURCE_DIR}/src)
     target_compile_definitions(${lib} PRIVATE HASTEN_TIER=${tier})
     # Kernels want the optimizer in every build type; NaN and signed zeros are values like others.
-    target_compile_options(${lib} PRIVATE ${HASTEN_TIER_FLAGS_${tier}} -fno-exceptions -fno-rtti
+    set(flags ${HASTEN_TIER_FLAGS_${tier}})
+    if(HASTEN_SANITIZE)
+      # Register tiles with a check at each access take an hour at -O3.
+      list(REMOVE_ITEM flags -O3 -O2)
+      list(PREPEND flags -O1)
+    endif()
+    target_compile_options(${lib} PRIVATE ${flags} -fno-exceptions -fno-rtti
       -fno-math-errno -fno-trapping-math)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${lib}>)
   endforeach()
