@@ -272,6 +272,13 @@ Result<Comparison> Comparer::run() {
     HASTEN_CHECK(round());
     judge();
     if (clear()) break;
+    // Rounds that take longer than planned (a busy machine) are made shorter: many short ones tell
+    // more than a few long ones.
+    const double each = (elapsed() - calibrated) / static_cast<double>(result_.log_ratios.size());
+    if (each * 2 * options_.min_rounds > options_.seconds - calibrated) {
+      layout_.pairs = std::max<int64_t>(2, layout_.pairs / 2);
+      layout_.runs = std::max<int64_t>(1, layout_.runs / 2);
+    }
   }
   if (result_.log_ratios.empty()) {
     return fail(Code::kCancelled, "interrupted before the first round was complete");

@@ -52,6 +52,7 @@ class Finder {
     too_many_threads();
     first_shape();
     unattributed();
+    interruptions();
     std::stable_sort(out_.begin(), out_.end(), [](const Finding& a, const Finding& b) {
       return a.expected_gain.value_or(-1) > b.expected_gain.value_or(-1);
     });
@@ -173,6 +174,20 @@ class Finder {
     out_.push_back({0, "between the ops", "the engine itself", part, part,
                     fmt::format("{:.4g} ms of each run belong to no op", profile_.unattributed_ms),
                     "report it with this profile; a larger batch makes it matter less"});
+  }
+
+  /// Medians of ops don't feel what stops a run once, somewhere; the wall time does.
+  void interruptions() {
+    double sum = profile_.unattributed_ms;
+    for (const OpProfile& op : profile_.ops) sum += op.ms;
+    const double part = share(profile_.wall_ms - sum);
+    if (part < 0.1) return;
+    out_.push_back(
+        {0, "interruptions", "anywhere", part, part,
+         fmt::format("the typical times of the ops add up to {:.4g} of {:.4g} ms: something "
+                     "stops most runs somewhere",
+                     sum, profile_.wall_ms),
+         "see the warnings about other load, stolen time and quotas; use fewer threads"});
   }
 
   const Profile& profile_;

@@ -197,6 +197,22 @@ TEST(Compare, KeepsToItsTime) {
   }
 }
 
+TEST(Compare, RoundsShrinkOnAMachineThatGotBusy) {
+  World world(12);
+  CompareOptions options = options_for(world, 30);
+  int64_t rests = 0;
+  // Nothing during the calibration, which has no bursts; then every burst begins with a stall.
+  options.rest = [&] {
+    ++rests;
+    world.now_ns += 300'000'000;
+  };
+  Result<Comparison> c = compare(opener(world, 1.2), opener(world, 1), options);
+  ASSERT_TRUE(c);
+  EXPECT_GT(rests, 0);
+  EXPECT_GE(c->rounds, 15);
+  EXPECT_EQ(c->verdict, Verdict::kFaster);
+}
+
 TEST(Compare, InterruptedKeepsWholeRounds) {
   World world(9);
   std::atomic<bool> stop{false};

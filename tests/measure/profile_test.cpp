@@ -204,6 +204,16 @@ TEST(Findings, MemoryBoundAndTinyOps) {
   EXPECT_TRUE(has(find_causes(p, &m), "tiny ops"));
 }
 
+TEST(Findings, StallsThatNoMedianShows) {
+  const Machine m = machine();
+  Profile p = profile_of({op_of(10, 400e6, 1e3)});
+  p.wall_ms = 30;
+  const std::vector<Finding> findings = find_causes(p, &m);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].cause, "interruptions");
+  EXPECT_NEAR(findings[0].share, 2.0 / 3, 1e-9);
+}
+
 TEST(Findings, AGoodProfileRaisesNone) {
   const Machine m = machine();
   EXPECT_TRUE(find_causes(profile_of({op_of(10, 400e6, 1e3), op_of(1, 45e6, 1e3)}), &m).empty());
