@@ -9,7 +9,7 @@
 
 #include "engine/ops/op.h"
 #include "engine/passes/pass.h"
-#include "engine/passes/rewrite.h"
+#include "engine/passes/patterns.h"
 
 namespace hasten {
 
@@ -18,11 +18,6 @@ namespace {
 bool same_type(const Graph& graph, ValueId a, ValueId b) {
   const Value &x = graph.value(a), &y = graph.value(b);
   return x.dtype == y.dtype && x.dtype != DType::kNone && x.layout == y.layout;
-}
-
-bool same_shape(const Graph& graph, ValueId a, ValueId b) {
-  const Value &x = graph.value(a), &y = graph.value(b);
-  return x.has_shape && y.has_shape && x.shape == y.shape;
 }
 
 bool is_identity(const Graph& graph, const Node& node) {

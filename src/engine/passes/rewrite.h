@@ -28,6 +28,7 @@ class Rewriter {
   /// The only reader is one node of this block, and it isn't an output: that node's index, else -1.
   int single_user(ValueId id) const;
   bool is_output(ValueId id) const;
+  const Value& value(ValueId id) const { return graph_.value(id); }
   /// The constant elements of a value, or null.
   const Tensor* constant(ValueId id) const;
   /// A constant of one element of a float dtype: its value.
