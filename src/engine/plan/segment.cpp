@@ -187,6 +187,7 @@ class Builder {
                   lowered.refused.empty() ? "" : ": ",
                   lowered.refused.empty() ? "" : lowered.refused.back().reason);
     }
+    if (reference) HASTEN_CHECK(check_plain(node, lowered, in, out));
     if (!reference) step.run = std::move(lowered.run);
     describe(step, node, lowered, in, out);
     for (ValueId id : node.inputs) step.in.push_back(id == kNoValue ? Place{} : place(id));
@@ -210,6 +211,19 @@ class Builder {
     segment_->steps.push_back(std::move(step));
     advance();
     return {};
+  }
+
+  /// References know the plain layout only.
+  static Status check_plain(const Node& node, const Lowered& lowered,
+                            const std::vector<const Facts*>& in, const std::vector<Facts>& out) {
+    bool plain = true;
+    for (const Facts* f : in) plain = plain && (f == nullptr || f->layout == Layout::kPlain);
+    for (const Facts& f : out) plain = plain && f.layout == Layout::kPlain;
+    if (plain) return {};
+    return fail(Code::kInternal,
+                "{}: no kernel takes its blocked operands ({}); disable_pass=place_layouts helps",
+                node.label(),
+                lowered.refused.empty() ? "none offered" : lowered.refused.back().reason);
   }
 
   void describe(Step& step, const Node& node, Lowered& lowered, const std::vector<const Facts*>& in,

@@ -1,0 +1,139 @@
+#include "engine/ops/layout_rules.h"
+
+#include <algorithm>
+#include <set>
+
+namespace hasten {
+
+namespace {
+
+constexpr int64_t kBlock = 16;
+constexpr int64_t kFewChannels = 8;  // fewer fill too little of a block to be worth it
+
+/// f32 [N,C,H,W] with a known C.
+bool is_image(const Value& v) {
+  return v.dtype == DType::kF32 && v.has_shape && v.shape.size() == 4 && v.shape[1].known();
+}
+int64_t channels(const Value& v) { return v.shape[1].value(); }
+bool is_one_pixel(const Value& v) { return v.shape[2] == Dim(1) && v.shape[3] == Dim(1); }
+BlockedRule first_input(const Node& node) {
+  BlockedRule rule;
+  rule.inputs.assign(node.inputs.size(), InputLayout::kAsIs);
+  rule.inputs[0] = InputLayout::kBlocked;
+  return rule;
+}
+
+std::optional<BlockedRule> conv_rule(const Graph& graph, const Node& node, const Value& x,
+                                     const Value& y) {
+  const Value& w = graph.value(node.inputs[1]);
+  if (!w.is_constant() || w.dtype != DType::kF32 || w.shape.size() != 4) return std::nullopt;
+  const int64_t groups = node.attr_int("group", 1);
+  const int64_t group_in = channels(x) / groups, group_out = channels(y) / groups;
+  const bool depthwise = group_in == 1 && group_out == 1;
+  if (groups > 1 && !depthwise && (group_in % kBlock != 0 || group_out % kBlock != 0)) {
+    return std::nullopt;
+  }
+  BlockedRule rule = first_input(node);
+  if (is_one_pixel(x)) {
+    // What follows a global pool: nothing to gain, and a plain one-pixel operand suits everybody.
+    rule.inputs.assign(node.inputs.size(), InputLayout::kPlain);
+    rule.output_blocked = false;
+    return rule;
+  }
+  rule.worth_reorder = true;
+  rule.output_blocked = depthwise || channels(y) >= kFewChannels;
+  if (!depthwise && channels(x) < kBlock) rule.inputs[0] = InputLayout::kAsIs;
+  if (node.has_input(3)) {
+    rule.inputs[3] = rule.output_blocked ? InputLayout::kBlocked : InputLayout::kPlain;
+  }
+  return rule;
+}
+
+/// Operands of the output's shape, or one value per channel (and image), or one value.
+std::optional<BlockedRule> binary_rule(const Graph& graph, const Node& node, const Value& y) {
+  if (node.inputs.size() != 2) return std::nullopt;
+  BlockedRule rule;
+  bool any_blocked = false;
+  for (ValueId id : node.inputs) {
+    const Value& v = graph.value(id);
+    if (!v.has_shape || v.dtype != DType::kF32 || v.shape.size() > 4) return std::nullopt;
+    Shape shape(4 - v.shape.size(), Dim(1));
+    shape.insert(shape.end(), v.shape.begin(), v.shape.end());
+    const bool one = std::all_of(shape.begin(), shape.end(), [](Dim d) { return d == Dim(1); });
+    const bool batch_fits = shape[0] == Dim(1) || shape[0] == y.shape[0];
+    const bool one_pixel = shape[2] == Dim(1) && shape[3] == Dim(1);
+    const bool whole = shape[2] == y.shape[2] && shape[3] == y.shape[3];
+    if (one) {
+      rule.inputs.push_back(InputLayout::kPlain);
+    } else if (shape[1] == y.shape[1] && batch_fits && one_pixel) {
+      rule.inputs.push_back(v.shape.size() == 4 ? InputLayout::kAsIs : InputLayout::kPlain);
+    } else if (v.shape.size() == 4 && shape[1] == y.shape[1] && batch_fits && whole &&
+               !v.is_constant()) {
+      rule.inputs.push_back(InputLayout::kBlocked);
+      any_blocked = true;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (!any_blocked) return std::nullopt;
+  return rule;
+}
+
+std::optional<BlockedRule> concat_rule(const Graph& graph, const Node& node) {
+  const int64_t axis = node.attr_int("axis", 0);
+  if (axis != 1 && axis != -3) return std::nullopt;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Value& v = graph.value(node.inputs[i]);
+    if (!is_image(v)) return std::nullopt;
+    if (i + 1 < node.inputs.size() && channels(v) % kBlock != 0) return std::nullopt;
+  }
+  BlockedRule rule;
+  rule.inputs.assign(node.inputs.size(), InputLayout::kBlocked);
+  return rule;
+}
+
+bool is_unary(const std::string& op) {
+  static const std::set<std::string> kOps = {
+      "Relu",  "LeakyRelu", "Clip",     "Sigmoid", "HardSigmoid", "HardSwish", "Tanh",
+      "Elu",   "Selu",      "Softplus", "Gelu",    "Erf",         "Abs",       "Neg",
+      "Floor", "Ceil",      "Exp",      "Sqrt",    "Silu"};
+  return kOps.count(op) > 0;
+}
+
+bool is_binary(const std::string& op) {
+  return op == "Add" || op == "Sub" || op == "Mul" || op == "Div" || op == "Max" || op == "Min";
+}
+
+}  // namespace
+
+std::optional<BlockedRule> blocked_rule(const Graph& graph, const Node& node) {
+  if (node.inputs.empty() || node.outputs.empty() || node.inputs[0] == kNoValue ||
+      node.outputs[0] == kNoValue || !node.blocks.empty()) {
+    return std::nullopt;
+  }
+  for (size_t i = 1; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] != kNoValue) return std::nullopt;
+  }
+  const Value &x = graph.value(node.inputs[0]), &y = graph.value(node.outputs[0]);
+  if (!is_image(y)) return std::nullopt;
+  const std::string& op = node.op;
+  if (is_binary(op)) return binary_rule(graph, node, y);
+  if (!is_image(x)) return std::nullopt;
+  if (op == "Conv") return conv_rule(graph, node, x, y);
+  if (op == "Concat") return concat_rule(graph, node);
+  if (is_unary(op) || op == "BatchNormalization" || op == "MaxPool" || op == "AveragePool") {
+    return first_input(node);
+  }
+  if (op == "GlobalAveragePool" || op == "GlobalMaxPool") {
+    BlockedRule rule = first_input(node);
+    rule.output_blocked = false;
+    return rule;
+  }
+  if (op == "Resize" && channels(x) == channels(y) &&
+      node.attr_string("coordinate_transformation_mode", "half_pixel") != "tf_crop_and_resize") {
+    return first_input(node);
+  }
+  return std::nullopt;
+}
+
+}  // namespace hasten
