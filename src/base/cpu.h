@@ -22,13 +22,14 @@ std::vector<Isa> supported_isas();
 Result<Isa> choose_isa();
 
 struct CpuFacts {
-  std::string model;          // as the CPU names itself
-  std::vector<std::string> features;  // of those that matter here: avx2, fma, avx512f, avx512_vnni, …
-  int logical_cpus = 1;       // online
+  std::string model;  // as the CPU names itself
+  std::vector<std::string>
+      features;          // of those that matter here: avx2, fma, avx512f, avx512_vnni, …
+  int logical_cpus = 1;  // online
   int physical_cores = 1;
-  int affinity_cpus = 1;      // in our affinity mask
-  double quota_cpus = 0;      // cgroup CPU quota in CPUs; 0: none
-  int64_t memory_limit = 0;   // cgroup memory limit in bytes; 0: none
+  int affinity_cpus = 1;                              // in our affinity mask
+  double quota_cpus = 0;                              // cgroup CPU quota in CPUs; 0: none
+  int64_t memory_limit = 0;                           // cgroup memory limit in bytes; 0: none
   int64_t l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // per instance; 0: unknown
 };
 

@@ -1,4 +1,5 @@
-// Error values. Nothing in hasten throws across a function of its own API; see docs/ARCHITECTURE.md.
+// Error values. Nothing in hasten throws across a function of its own API; see
+// docs/ARCHITECTURE.md.
 #pragma once
 
 #include <fmt/format.h>
@@ -41,22 +42,23 @@ inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(st
 /// `invalid_model`, `io`, … as they appear in JSON.
 const char* code_name(Code code);
 
-/// The exit code of the command line (design: 2 usage, 3 bad model or input, 4 unsupported, 5 I/O …).
+/// The exit code of the command line (design: 2 usage, 3 bad model or input, 4 unsupported, 5 I/O
+/// …).
 int exit_code(Code code);
 
 #define HASTEN_CONCAT_(a, b) a##b
 #define HASTEN_CONCAT(a, b) HASTEN_CONCAT_(a, b)
 
 /// Returns the error of a Status or Result, if it is one.
-#define HASTEN_CHECK(expr)                                                       \
-  do {                                                                           \
-    if (auto hasten_status_ = (expr); !hasten_status_)                           \
-      return ::hasten::fail(std::move(hasten_status_.error()));                  \
+#define HASTEN_CHECK(expr)                                      \
+  do {                                                          \
+    if (auto hasten_status_ = (expr); !hasten_status_)          \
+      return ::hasten::fail(std::move(hasten_status_.error())); \
   } while (false)
 
-#define HASTEN_TRY_(tmp, decl, expr)                        \
-  auto tmp = (expr);                                        \
-  if (!tmp) return ::hasten::fail(std::move(tmp.error()));  \
+#define HASTEN_TRY_(tmp, decl, expr)                       \
+  auto tmp = (expr);                                       \
+  if (!tmp) return ::hasten::fail(std::move(tmp.error())); \
   decl = std::move(*tmp)
 
 /// `HASTEN_TRY(auto graph, load(path));` declares graph or returns the error.

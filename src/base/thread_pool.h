@@ -28,7 +28,9 @@ class ThreadPool {
   void parallel(int64_t count, int64_t grain, const F& f) {
     run(
         count, grain,
-        [](void* context, int64_t begin, int64_t end) { (*static_cast<const F*>(context))(begin, end); },
+        [](void* context, int64_t begin, int64_t end) {
+          (*static_cast<const F*>(context))(begin, end);
+        },
         const_cast<void*>(static_cast<const void*>(&f)));
   }
 

@@ -13,9 +13,9 @@ namespace hasten {
 namespace {
 
 constexpr int kScreeningRounds = 3;
-constexpr size_t kScreeningRuns = 3;  // per round, at least
-constexpr double kScreeningMs = 150;  // per round, at least
-constexpr size_t kFinalists = 2;      // compared in full, best first
+constexpr size_t kScreeningRuns = 3;                 // per round, at least
+constexpr double kScreeningMs = 150;                 // per round, at least
+constexpr size_t kFinalists = 2;                     // compared in full, best first
 constexpr int64_t kMaxKeptBytes = int64_t{1} << 30;  // of the baseline's outputs
 
 std::string utc_now() {
@@ -78,8 +78,8 @@ class Search {
     proof_.hasten_version = HASTEN_VERSION;
     proof_.model_path = model_;
     proof_.created = utc_now();
-    proof_.fingerprint = machine_fingerprint(context_.cpu(), context_.isa(),
-                                              choose_threads(context_.cpu()).threads);
+    proof_.fingerprint =
+        machine_fingerprint(context_.cpu(), context_.isa(), choose_threads(context_.cpu()).threads);
     proof_.data_hash = inputs_hash(sets_);
     HASTEN_TRY(const MappedFile file, MappedFile::open(model_));
     proof_.model_hash = hash_hex(file.bytes());
@@ -222,7 +222,8 @@ class Search {
     compare_options.alpha = options_.alpha / static_cast<double>(kFinalists);
     compare_options.control = options_.control;
     compare_options.control.progress = [&](const Progress& p) {
-      report(fmt::format("{} against the baseline: {}", tried.target, p.stage), 0.6 + 0.4 * p.fraction);
+      report(fmt::format("{} against the baseline: {}", tried.target, p.stage),
+             0.6 + 0.4 * p.fraction);
     };
     auto result = compare(instance_opener(context_, model_, proof_.tried[0].options, sets_),
                           instance_opener(context_, model_, tried.options, sets_), compare_options);

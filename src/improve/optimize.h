@@ -20,8 +20,8 @@ struct OptimizeOptions {
 };
 
 /// The candidates on this machine: our engine, ONNX Runtime and OpenVINO (where built in) on
-/// 1 … N threads, OpenVINO in bf16 too where the CPU has it. The first is the baseline: ONNX Runtime
-/// with its default options, or where it isn't built in, our engine on one thread.
+/// 1 … N threads, OpenVINO in bf16 too where the CPU has it. The first is the baseline: ONNX
+/// Runtime with its default options, or where it isn't built in, our engine on one thread.
 std::vector<EngineOptions> optimize_candidates(Context& context, const OptimizeOptions& options);
 
 /// Opens all candidates, drops those whose outputs on `sets` don't agree with the baseline's, times

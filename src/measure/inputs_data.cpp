@@ -19,7 +19,6 @@ bool is_length_name(const std::string& symbol) {
 
 namespace {
 
-
 /// Is the first declared dim one that samples may be stacked along?
 bool has_batch_axis(const Port& port) {
   if (port.shape.empty()) return false;

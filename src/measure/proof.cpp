@@ -16,8 +16,9 @@ Accuracy judge_accuracy(const OutputDiff& diff, Precision precision, const Accur
     return out;
   }
   if (diff.samples < gate.min_samples) {
-    out.why = fmt::format("{} samples, a change of precision wants at least {}: give more with --data",
-                          diff.samples, gate.min_samples);
+    out.why =
+        fmt::format("{} samples, a change of precision wants at least {}: give more with --data",
+                    diff.samples, gate.min_samples);
     return out;
   }
   const double cosine = diff.cosine.value_or(0);
@@ -25,8 +26,8 @@ Accuracy judge_accuracy(const OutputDiff& diff, Precision precision, const Accur
   out.passed = cosine >= gate.min_cosine && top1_passed;
   out.why = fmt::format("cosine {:.5f}, wanted {:.3f}", cosine, gate.min_cosine);
   if (diff.top1_agreement) {
-    out.why += fmt::format("; top-1 agreement {:.2f} %, wanted {:.0f} %", *diff.top1_agreement * 100,
-                           gate.min_top1 * 100);
+    out.why += fmt::format("; top-1 agreement {:.2f} %, wanted {:.0f} %",
+                           *diff.top1_agreement * 100, gate.min_top1 * 100);
   }
   out.why += fmt::format("; on {} samples", diff.samples);
   return out;

@@ -13,10 +13,10 @@ namespace hasten {
 
 /// What a candidate's outputs must keep to, held against the baseline's.
 struct AccuracyGate {
-  double max_rel = 1e-3;       // full precision: of the output's scale
-  double min_cosine = 0.999;   // reduced precision
-  double min_top1 = 0.99;      // reduced precision, where rows have a top-1
-  int64_t min_samples = 100;   // reduced precision: fewer prove nothing
+  double max_rel = 1e-3;      // full precision: of the output's scale
+  double min_cosine = 0.999;  // reduced precision
+  double min_top1 = 0.99;     // reduced precision, where rows have a top-1
+  int64_t min_samples = 100;  // reduced precision: fewer prove nothing
 };
 
 struct Accuracy {
@@ -44,9 +44,10 @@ struct Tried {
   std::string version;  // of the engine; empty if it never opened
   Outcome outcome = Outcome::kLost;
   std::string why;
-  std::optional<double> p50_ms;    // of the screening
-  std::optional<double> speedup;   // over the baseline: screening, or the comparison if there was one
-  std::optional<Interval> ci;      // only from a full comparison
+  std::optional<double> p50_ms;  // of the screening
+  std::optional<double>
+      speedup;                 // over the baseline: screening, or the comparison if there was one
+  std::optional<Interval> ci;  // only from a full comparison
   std::optional<Accuracy> accuracy;
 };
 
@@ -60,8 +61,8 @@ struct Proof {
   std::string created;                 // UTC, ISO 8601
   Tried baseline, chosen;              // the same where the baseline is best
   bool baseline_is_best = true;
-  Comparison comparison;               // A: baseline, B: chosen (or the best that lost)
-  std::vector<Tried> tried;            // all, the baseline first
+  Comparison comparison;     // A: baseline, B: chosen (or the best that lost)
+  std::vector<Tried> tried;  // all, the baseline first
   bool interrupted = false;
 };
 

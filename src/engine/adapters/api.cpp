@@ -104,8 +104,8 @@ Result<std::shared_ptr<Context>> Context::make(LogFunction log) {
   return std::shared_ptr<Context>(std::move(context));
 }
 
-Result<std::shared_ptr<Model>> Model::open(std::shared_ptr<Context> context, const std::string& path,
-                                           const ModelOptions& options) {
+Result<std::shared_ptr<Model>> Model::open(std::shared_ptr<Context> context,
+                                           const std::string& path, const ModelOptions& options) {
   EngineOptions engine_options;
   bool known = false;
   for (EngineKind kind : {EngineKind::kNative, EngineKind::kOnnxRuntime, EngineKind::kOpenVino}) {
@@ -124,7 +124,8 @@ Result<std::shared_ptr<Model>> Model::open(std::shared_ptr<Context> context, con
   auto& inner = *static_cast<ContextImpl&>(*context).inner;
   auto engine = open_engine(inner, path, engine_options);
   if (!engine) return to_public(engine.error());
-  return std::shared_ptr<Model>(std::make_shared<ModelImpl>(std::move(context), std::move(*engine)));
+  return std::shared_ptr<Model>(
+      std::make_shared<ModelImpl>(std::move(context), std::move(*engine)));
 }
 
 }  // namespace hasten::api

@@ -18,15 +18,16 @@ Result<std::unique_ptr<Engine>> open_plan(Context& context, const std::string& p
     return fail(Code::kInvalidArgument,
                 "plan file '{}': shape= belongs to the .onnx file it is made from", path);
   }
-  HASTEN_TRY(auto engine, NativeEngine::resume(context, std::move(file.graph), options,
-                                               std::move(file.packed)));
+  HASTEN_TRY(auto engine,
+             NativeEngine::resume(context, std::move(file.graph), options, std::move(file.packed)));
   return engine;
 }
 
 Result<std::unique_ptr<Engine>> open_native(Context& context, const std::string& path,
                                             const EngineOptions& options) {
   if (options.precision != Precision::kModel && options.precision != Precision::kFp32) {
-    return fail(Code::kUnsupported, "engine=native has no precision={}; take fp32, or engine=openvino",
+    return fail(Code::kUnsupported,
+                "engine=native has no precision={}; take fp32, or engine=openvino",
                 precision_name(options.precision));
   }
   if (!options.extra.empty()) {

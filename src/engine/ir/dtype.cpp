@@ -13,19 +13,21 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {DType::kF32, "f32", 4}, {DType::kU8, "u8", 1},   {DType::kI8, "i8", 1},
-    {DType::kU16, "u16", 2}, {DType::kI16, "i16", 2}, {DType::kI32, "i32", 4},
-    {DType::kI64, "i64", 8}, {DType::kString, "str", sizeof(std::string)},
-    {DType::kBool, "bool", 1}, {DType::kF16, "f16", 2}, {DType::kF64, "f64", 8},
-    {DType::kU32, "u32", 4}, {DType::kU64, "u64", 8}, {DType::kBF16, "bf16", 2},
+    {DType::kF32, "f32", 4},   {DType::kU8, "u8", 1},
+    {DType::kI8, "i8", 1},     {DType::kU16, "u16", 2},
+    {DType::kI16, "i16", 2},   {DType::kI32, "i32", 4},
+    {DType::kI64, "i64", 8},   {DType::kString, "str", sizeof(std::string)},
+    {DType::kBool, "bool", 1}, {DType::kF16, "f16", 2},
+    {DType::kF64, "f64", 8},   {DType::kU32, "u32", 4},
+    {DType::kU64, "u64", 8},   {DType::kBF16, "bf16", 2},
 };
 
 constexpr const char* kOnnxNames[] = {
-    "undefined", "float",     "uint8",        "int8",           "uint16",     "int16",
-    "int32",     "int64",     "string",       "bool",           "float16",    "double",
-    "uint32",    "uint64",    "complex64",    "complex128",     "bfloat16",   "float8e4m3fn",
-    "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",  "int4",       "float4e2m1",
-    "float8e8m0", "uint2",    "int2",
+    "undefined",      "float",      "uint8",          "int8",       "uint16",   "int16",
+    "int32",          "int64",      "string",         "bool",       "float16",  "double",
+    "uint32",         "uint64",     "complex64",      "complex128", "bfloat16", "float8e4m3fn",
+    "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",      "int4",     "float4e2m1",
+    "float8e8m0",     "uint2",      "int2",
 };
 
 const Row* find(DType dtype) {

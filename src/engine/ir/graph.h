@@ -41,8 +41,8 @@ struct Node {
   std::string name;    // as in the file; may be empty or shared
   std::string domain;  // "" is ai.onnx; "hasten" marks what passes make
   std::string op;
-  int64_t version = 0;  // opset of its domain
-  const OpDef* def = nullptr;  // null: unknown to us
+  int64_t version = 0;                   // opset of its domain
+  const OpDef* def = nullptr;            // null: unknown to us
   std::vector<ValueId> inputs, outputs;  // kNoValue where absent
   std::vector<std::pair<std::string, Attr>> attrs;
   std::vector<std::pair<std::string, Block>> blocks;  // then_branch, else_branch, body

@@ -94,9 +94,7 @@ Result<int64_t> checked_count(std::span<const int64_t> dims) {
   return zero ? 0 : n;
 }
 
-const char* layout_name(Layout layout) {
-  return layout == Layout::kPlain ? "plain" : "nchw16c";
-}
+const char* layout_name(Layout layout) { return layout == Layout::kPlain ? "plain" : "nchw16c"; }
 
 int64_t storage_count(std::span<const int64_t> dims, Layout layout) {
   int64_t n = 1;
@@ -119,8 +117,9 @@ Result<Shape> broadcast(const Shape& a, const Shape& b) {
     } else if (!da.known() || !db.known()) {
       out[i] = da.known() ? da : db.known() ? db : Dim::fresh();
     } else {
-      return fail(Code::kInvalidModel, "shapes {} and {} do not broadcast (dimension {}: {} and {})",
-                  shape_text(a), shape_text(b), i, da.value(), db.value());
+      return fail(Code::kInvalidModel,
+                  "shapes {} and {} do not broadcast (dimension {}: {} and {})", shape_text(a),
+                  shape_text(b), i, da.value(), db.value());
     }
   }
   return out;

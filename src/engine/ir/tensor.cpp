@@ -13,7 +13,8 @@ Result<Tensor> Tensor::make(DType dtype, Dims dims) {
   t.dtype_ = dtype;
   t.dims_ = std::move(dims);
   if (dtype == DType::kString) {
-    auto strings = std::shared_ptr<std::string[]>(new (std::nothrow) std::string[static_cast<size_t>(n)]);
+    auto strings =
+        std::shared_ptr<std::string[]>(new (std::nothrow) std::string[static_cast<size_t>(n)]);
     if (!strings) return fail(Code::kOutOfMemory, "no memory for {} strings", n);
     t.data_ = std::shared_ptr<const void>(strings, strings.get());
     return t;
@@ -23,7 +24,8 @@ Result<Tensor> Tensor::make(DType dtype, Dims dims) {
   void* data = std::aligned_alloc(64, bytes);
   if (data == nullptr) return fail(Code::kOutOfMemory, "no memory for a tensor of {} bytes", bytes);
   std::memset(data, 0, bytes);
-  t.data_ = std::shared_ptr<const void>(data, [](const void* p) { std::free(const_cast<void*>(p)); });
+  t.data_ =
+      std::shared_ptr<const void>(data, [](const void* p) { std::free(const_cast<void*>(p)); });
   return t;
 }
 

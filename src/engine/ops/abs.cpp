@@ -1,4 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__Abs.html, opsets 6-21, all numbers. The smallest integer wraps.
+// https://onnx.ai/onnx/operators/onnx__Abs.html, opsets 6-21, all numbers. The smallest integer
+// wraps.
 #include <cmath>
 
 #include "engine/ops/elementwise.h"
@@ -21,9 +22,7 @@ Status reference(RefContext& c) {
   });
 }
 
-Status lower(LowerContext& c) {
-  return lower_unary(c, "abs_f32", c.kernels().abs_f32);
-}
+Status lower(LowerContext& c) { return lower_unary(c, "abs_f32", c.kernels().abs_f32); }
 
 }  // namespace
 

@@ -14,9 +14,7 @@ Status reference(RefContext& c) {
   return reference_float_unary(c, [](double x) { return std::ceil(x); });
 }
 
-Status lower(LowerContext& c) {
-  return lower_unary(c, "ceil_f32", c.kernels().ceil_f32);
-}
+Status lower(LowerContext& c) { return lower_unary(c, "ceil_f32", c.kernels().ceil_f32); }
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__Erf.html, opsets 9-21, all numbers; of integers towards zero.
+// https://onnx.ai/onnx/operators/onnx__Erf.html, opsets 9-21, all numbers; of integers towards
+// zero.
 #include <cmath>
 
 #include "engine/ops/elementwise.h"
@@ -15,9 +16,7 @@ Status reference(RefContext& c) {
       c, [](auto x) { return static_cast<decltype(x)>(std::erf(static_cast<double>(x))); });
 }
 
-Status lower(LowerContext& c) {
-  return lower_unary(c, "erf_f32", c.kernels().erf_f32, 0, 0, 20);
-}
+Status lower(LowerContext& c) { return lower_unary(c, "erf_f32", c.kernels().erf_f32, 0, 0, 20); }
 
 }  // namespace
 

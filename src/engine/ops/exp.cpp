@@ -14,9 +14,7 @@ Status reference(RefContext& c) {
   return reference_float_unary(c, [](double x) { return std::exp(x); });
 }
 
-Status lower(LowerContext& c) {
-  return lower_unary(c, "exp_f32", c.kernels().exp_f32, 0, 0, 15);
-}
+Status lower(LowerContext& c) { return lower_unary(c, "exp_f32", c.kernels().exp_f32, 0, 0, 15); }
 
 }  // namespace
 

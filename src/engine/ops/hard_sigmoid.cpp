@@ -20,13 +20,15 @@ Status reference(RefContext& c) {
 }
 
 Status lower(LowerContext& c) {
-  return lower_unary(c, "hard_sigmoid_f32", c.kernels().hard_sigmoid_f32, alpha_of(c), beta_of(c), 4);
+  return lower_unary(c, "hard_sigmoid_f32", c.kernels().hard_sigmoid_f32, alpha_of(c), beta_of(c),
+                     4);
 }
 
 }  // namespace
 
 std::vector<OpDef> ops_hard_sigmoid() {
-  return {{"", "HardSigmoid", 6, kLastOpset, 1, 1, 1, 1, {"alpha", "beta"}, infer, reference, lower}};
+  return {
+      {"", "HardSigmoid", 6, kLastOpset, 1, 1, 1, 1, {"alpha", "beta"}, infer, reference, lower}};
 }
 
 }  // namespace hasten

@@ -11,7 +11,8 @@ namespace {
 Status infer(InferContext& c) { return infer_unary(c, kFloats); }
 
 Status reference(RefContext& c) {
-  return reference_float_unary(c, [](double x) { return x * std::max(0.0, std::min(1.0, x / 6 + 0.5)); });
+  return reference_float_unary(
+      c, [](double x) { return x * std::max(0.0, std::min(1.0, x / 6 + 0.5)); });
 }
 
 Status lower(LowerContext& c) {

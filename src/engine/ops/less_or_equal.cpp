@@ -1,4 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__LessOrEqual.html, opsets 12-21, all numbers. NaN compares false.
+// https://onnx.ai/onnx/operators/onnx__LessOrEqual.html, opsets 12-21, all numbers. NaN compares
+// false.
 #include "engine/ops/elementwise.h"
 #include "engine/ops/table.h"
 

@@ -1,4 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__Neg.html, opsets 6-21, floats and signed integers. The smallest integer wraps.
+// https://onnx.ai/onnx/operators/onnx__Neg.html, opsets 6-21, floats and signed integers. The
+// smallest integer wraps.
 #include "engine/ops/elementwise.h"
 #include "engine/ops/table.h"
 
@@ -19,9 +20,7 @@ Status reference(RefContext& c) {
   });
 }
 
-Status lower(LowerContext& c) {
-  return lower_unary(c, "neg_f32", c.kernels().neg_f32);
-}
+Status lower(LowerContext& c) { return lower_unary(c, "neg_f32", c.kernels().neg_f32); }
 
 }  // namespace
 

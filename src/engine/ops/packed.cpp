@@ -18,7 +18,8 @@ Result<const void*> PackedStore::get(ValueId value, const std::string& format, s
   if (data == nullptr) return fail(Code::kOutOfMemory, "no memory for {} bytes of weights", bytes);
   std::memset(data, 0, bytes);
   fill(data);
-  entry.data = std::shared_ptr<const void>(data, [](const void* p) { std::free(const_cast<void*>(p)); });
+  entry.data =
+      std::shared_ptr<const void>(data, [](const void* p) { std::free(const_cast<void*>(p)); });
   entry.bytes = bytes;
   bytes_ += bytes;
   return entry.data.get();

@@ -5,8 +5,6 @@
 
 namespace hasten {
 
-std::vector<OpDef> ops_reduce_l1() {
-  return reduction_rows("ReduceL1", Reduction::kL1, 18);
-}
+std::vector<OpDef> ops_reduce_l1() { return reduction_rows("ReduceL1", Reduction::kL1, 18); }
 
 }  // namespace hasten

@@ -5,8 +5,6 @@
 
 namespace hasten {
 
-std::vector<OpDef> ops_reduce_l2() {
-  return reduction_rows("ReduceL2", Reduction::kL2, 18);
-}
+std::vector<OpDef> ops_reduce_l2() { return reduction_rows("ReduceL2", Reduction::kL2, 18); }
 
 }  // namespace hasten

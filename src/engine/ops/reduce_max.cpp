@@ -5,8 +5,6 @@
 
 namespace hasten {
 
-std::vector<OpDef> ops_reduce_max() {
-  return reduction_rows("ReduceMax", Reduction::kMax, 18);
-}
+std::vector<OpDef> ops_reduce_max() { return reduction_rows("ReduceMax", Reduction::kMax, 18); }
 
 }  // namespace hasten

@@ -5,8 +5,6 @@
 
 namespace hasten {
 
-std::vector<OpDef> ops_reduce_mean() {
-  return reduction_rows("ReduceMean", Reduction::kMean, 18);
-}
+std::vector<OpDef> ops_reduce_mean() { return reduction_rows("ReduceMean", Reduction::kMean, 18); }
 
 }  // namespace hasten

@@ -5,8 +5,6 @@
 
 namespace hasten {
 
-std::vector<OpDef> ops_reduce_min() {
-  return reduction_rows("ReduceMin", Reduction::kMin, 18);
-}
+std::vector<OpDef> ops_reduce_min() { return reduction_rows("ReduceMin", Reduction::kMin, 18); }
 
 }  // namespace hasten

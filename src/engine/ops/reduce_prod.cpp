@@ -5,8 +5,6 @@
 
 namespace hasten {
 
-std::vector<OpDef> ops_reduce_prod() {
-  return reduction_rows("ReduceProd", Reduction::kProd, 18);
-}
+std::vector<OpDef> ops_reduce_prod() { return reduction_rows("ReduceProd", Reduction::kProd, 18); }
 
 }  // namespace hasten

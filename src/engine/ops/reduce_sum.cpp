@@ -5,8 +5,6 @@
 
 namespace hasten {
 
-std::vector<OpDef> ops_reduce_sum() {
-  return reduction_rows("ReduceSum", Reduction::kSum, 13);
-}
+std::vector<OpDef> ops_reduce_sum() { return reduction_rows("ReduceSum", Reduction::kSum, 13); }
 
 }  // namespace hasten

@@ -1,5 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__ReduceSumSquare.html, opsets 1-21 (axes are an attribute until
-// 17), all numbers.
+// https://onnx.ai/onnx/operators/onnx__ReduceSumSquare.html, opsets 1-21 (axes are an attribute
+// until 17), all numbers.
 #include "engine/ops/reduction.h"
 #include "engine/ops/table.h"
 

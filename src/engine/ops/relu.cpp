@@ -1,4 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__Relu.html, opsets 6-21, floats and signed integers. NaN stays NaN.
+// https://onnx.ai/onnx/operators/onnx__Relu.html, opsets 6-21, floats and signed integers. NaN
+// stays NaN.
 #include "engine/ops/elementwise.h"
 #include "engine/ops/table.h"
 
@@ -12,9 +13,7 @@ Status reference(RefContext& c) {
   return reference_unary(c, [](auto x) { return x < 0 ? decltype(x){0} : x; });
 }
 
-Status lower(LowerContext& c) {
-  return lower_unary(c, "relu_f32", c.kernels().relu_f32);
-}
+Status lower(LowerContext& c) { return lower_unary(c, "relu_f32", c.kernels().relu_f32); }
 
 }  // namespace
 

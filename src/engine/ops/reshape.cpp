@@ -22,8 +22,8 @@ Result<Shape> resolve(const OpContext& c, const Shape& in, std::span<const int64
       out.push_back(Dim(1));
     } else if (t == 0 && !allow_zero) {
       if (i >= in.size()) {
-        return c.invalid("shape {} copies dimension {} of an input of rank {}", dims_text(target), i,
-                         in.size());
+        return c.invalid("shape {} copies dimension {} of an input of rank {}", dims_text(target),
+                         i, in.size());
       }
       out.push_back(in[i]);
     } else if (t < 0 && !Dim::is_symbol_code(t)) {
@@ -37,8 +37,8 @@ Result<Shape> resolve(const OpContext& c, const Shape& in, std::span<const int64
       HASTEN_TRY(const int64_t have, checked_count(to_dims(in)));
       HASTEN_TRY(const int64_t want, checked_count(to_dims(out)));
       if (have != want) {
-        return c.invalid("input {} has {} elements, the target shape {} has {}", shape_text(in), have,
-                         shape_text(out), want);
+        return c.invalid("input {} has {} elements, the target shape {} has {}", shape_text(in),
+                         have, shape_text(out), want);
       }
     }
     return out;
@@ -83,7 +83,8 @@ Result<Shape> resolve(const OpContext& c, const Shape& in, std::span<const int64
     }
     minus = Dim(0);
   } else if (number % divisor != 0) {
-    return c.invalid("input {} does not divide into the shape {}", shape_text(in), dims_text(target));
+    return c.invalid("input {} does not divide into the shape {}", shape_text(in),
+                     dims_text(target));
   } else {
     minus = Dim(number / divisor);
   }
@@ -113,10 +114,9 @@ Status infer(InferContext& c) {
 
 Status reference(RefContext& c) {
   const TensorView &data = c.in(0), &target = c.in(1);
-  HASTEN_TRY(const Shape shape,
-             resolve(c, to_shape(data.dims),
-                     {target.as<int64_t>(), static_cast<size_t>(target.count())},
-                     c.node().attr_int("allowzero", 0) != 0));
+  HASTEN_TRY(const Shape shape, resolve(c, to_shape(data.dims),
+                                        {target.as<int64_t>(), static_cast<size_t>(target.count())},
+                                        c.node().attr_int("allowzero", 0) != 0));
   HASTEN_TRY(void* out, c.out(0, data.dtype, to_dims(shape)));
   copy_elements(data.dtype, data.data, out, data.count());
   return {};

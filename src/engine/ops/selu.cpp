@@ -19,9 +19,8 @@ Status infer(InferContext& c) { return infer_unary(c, kFloats); }
 
 Status reference(RefContext& c) {
   const double alpha = alpha_of(c), gamma = gamma_of(c);
-  return reference_float_unary(c, [=](double x) {
-    return x < 0 ? gamma * alpha * std::expm1(x) : gamma * x;
-  });
+  return reference_float_unary(
+      c, [=](double x) { return x < 0 ? gamma * alpha * std::expm1(x) : gamma * x; });
 }
 
 Status lower(LowerContext& c) {

@@ -1,4 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__Sign.html, opsets 9-21, all numbers. NaN stays NaN, -0 gives 0.
+// https://onnx.ai/onnx/operators/onnx__Sign.html, opsets 9-21, all numbers. NaN stays NaN, -0 gives
+// 0.
 #include "engine/ops/elementwise.h"
 #include "engine/ops/table.h"
 
@@ -16,9 +17,7 @@ Status reference(RefContext& c) {
   });
 }
 
-Status lower(LowerContext& c) {
-  return lower_unary(c, "sign_f32", c.kernels().sign_f32);
-}
+Status lower(LowerContext& c) { return lower_unary(c, "sign_f32", c.kernels().sign_f32); }
 
 }  // namespace
 

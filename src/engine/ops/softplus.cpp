@@ -11,7 +11,8 @@ namespace {
 Status infer(InferContext& c) { return infer_unary(c, kFloats); }
 
 Status reference(RefContext& c) {
-  return reference_float_unary(c, [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); });
+  return reference_float_unary(
+      c, [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); });
 }
 
 Status lower(LowerContext& c) {

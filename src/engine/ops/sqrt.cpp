@@ -14,9 +14,7 @@ Status reference(RefContext& c) {
   return reference_float_unary(c, [](double x) { return std::sqrt(x); });
 }
 
-Status lower(LowerContext& c) {
-  return lower_unary(c, "sqrt_f32", c.kernels().sqrt_f32, 0, 0, 2);
-}
+Status lower(LowerContext& c) { return lower_unary(c, "sqrt_f32", c.kernels().sqrt_f32, 0, 0, 2); }
 
 }  // namespace
 

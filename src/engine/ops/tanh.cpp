@@ -14,9 +14,7 @@ Status reference(RefContext& c) {
   return reference_float_unary(c, [](double x) { return std::tanh(x); });
 }
 
-Status lower(LowerContext& c) {
-  return lower_unary(c, "tanh_f32", c.kernels().tanh_f32, 0, 0, 20);
-}
+Status lower(LowerContext& c) { return lower_unary(c, "tanh_f32", c.kernels().tanh_f32, 0, 0, 20); }
 
 }  // namespace
 

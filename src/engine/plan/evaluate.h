@@ -16,7 +16,8 @@ struct EvaluateOptions {
 };
 
 /// Infers, then runs the kernel that the node lowers to (so that folded bits equal run-time bits),
-/// or its reference. Inputs are plain; absent ones are empty tensors. Nodes with blocks are refused.
+/// or its reference. Inputs are plain; absent ones are empty tensors. Nodes with blocks are
+/// refused.
 Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tensor> inputs,
                                           const EvaluateOptions& options = {});
 

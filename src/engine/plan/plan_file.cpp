@@ -37,7 +37,8 @@ class Writer {
     std::vector<flatbuffers::Offset<fb::Packed>> entries;
     for (const auto& [key, entry] : packed.entries()) {
       const fb::Blob at = blob(entry.data.get(), entry.bytes);
-      entries.push_back(fb::CreatePacked(builder_, key.first, builder_.CreateString(key.second), &at));
+      entries.push_back(
+          fb::CreatePacked(builder_, key.first, builder_.CreateString(key.second), &at));
     }
     std::vector<flatbuffers::Offset<fb::Opset>> opsets;
     for (const auto& [domain, version] : graph.opsets) {
@@ -92,8 +93,7 @@ class Writer {
       shape.push_back(d.known() ? fb::CreateDim(builder_, d.value())
                                 : fb::CreateDim(builder_, -1, builder_.CreateString(d.text())));
     }
-    const auto constant =
-        v.is_constant() ? tensor(v.constant) : flatbuffers::Offset<fb::Tensor>();
+    const auto constant = v.is_constant() ? tensor(v.constant) : flatbuffers::Offset<fb::Tensor>();
     return fb::CreateValue(builder_, builder_.CreateString(v.name), static_cast<uint8_t>(v.dtype),
                            v.has_shape, builder_.CreateVector(shape),
                            static_cast<uint8_t>(v.layout), constant);
@@ -176,8 +176,8 @@ class Reader {
   static std::string text(const flatbuffers::String* s) { return s ? s->str() : std::string(); }
 
   Result<std::span<const std::byte>> blob(const fb::Blob* at) const {
-    if (at == nullptr || at->offset() > blobs_.size() || at->bytes() > blobs_.size() - at->offset() ||
-        at->offset() % 64 != 0) {
+    if (at == nullptr || at->offset() > blobs_.size() ||
+        at->bytes() > blobs_.size() - at->offset() || at->offset() % 64 != 0) {
       return fail(Code::kInvalidModel, "a blob lies outside the file");
     }
     return blobs_.subspan(at->offset(), at->bytes());
@@ -209,14 +209,17 @@ class Reader {
   Result<Value> value(const fb::Value& v) const {
     Value out;
     out.name = text(v.name());
-    if (v.dtype() != 0 && !dtype_supported(v.dtype())) return fail(Code::kInvalidModel, "dtype {}", v.dtype());
+    if (v.dtype() != 0 && !dtype_supported(v.dtype()))
+      return fail(Code::kInvalidModel, "dtype {}", v.dtype());
     out.dtype = static_cast<DType>(v.dtype());
     out.has_shape = v.has_shape();
     for (const fb::Dim* d : each(v.shape())) {
-      if (d->symbol() == nullptr && d->value() < 0) return fail(Code::kInvalidModel, "dim {}", d->value());
+      if (d->symbol() == nullptr && d->value() < 0)
+        return fail(Code::kInvalidModel, "dim {}", d->value());
       out.shape.push_back(d->symbol() ? Dim::symbol(d->symbol()->str()) : Dim(d->value()));
     }
-    if (v.layout() > static_cast<uint8_t>(Layout::kNchw16c)) return fail(Code::kInvalidModel, "layout {}", v.layout());
+    if (v.layout() > static_cast<uint8_t>(Layout::kNchw16c))
+      return fail(Code::kInvalidModel, "layout {}", v.layout());
     out.layout = static_cast<Layout>(v.layout());
     if (v.constant()) {
       HASTEN_TRY(out.constant, tensor(*v.constant()));
@@ -314,11 +317,12 @@ Result<PlanFile> load_plan(const std::string& path, const std::string& isa, bool
   }
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.format != kFormat) {
-    return refuse(Code::kUnsupported, fmt::format("format {}, this hasten reads {}", header.format, kFormat));
+    return refuse(Code::kUnsupported,
+                  fmt::format("format {}, this hasten reads {}", header.format, kFormat));
   }
   if (header.file_bytes != bytes.size() || header.metadata_bytes > bytes.size() - sizeof header) {
-    return refuse(Code::kInvalidModel,
-                  fmt::format("it has {} bytes, its header says {}", bytes.size(), header.file_bytes));
+    return refuse(Code::kInvalidModel, fmt::format("it has {} bytes, its header says {}",
+                                                   bytes.size(), header.file_bytes));
   }
   const auto metadata = bytes.subspan(sizeof header, header.metadata_bytes);
   if (hash_hex(metadata) != std::string_view(header.metadata_hash, 32)) {
@@ -327,7 +331,8 @@ Result<PlanFile> load_plan(const std::string& path, const std::string& isa, bool
   // The buffer lies 64 bytes into a page, so it is aligned as the verifier wants it.
   const auto* start = reinterpret_cast<const uint8_t*>(metadata.data());
   flatbuffers::Verifier verifier(start, metadata.size(), 64, 10'000'000);
-  if (!fb::VerifyPlanBuffer(verifier)) return refuse(Code::kInvalidModel, "its metadata is malformed");
+  if (!fb::VerifyPlanBuffer(verifier))
+    return refuse(Code::kInvalidModel, "its metadata is malformed");
   const fb::Plan& plan = *fb::GetPlan(start);
   PlanFile out;
   out.producer = plan.producer()->str();
@@ -335,10 +340,12 @@ Result<PlanFile> load_plan(const std::string& path, const std::string& isa, bool
   out.model_hash = plan.model_hash()->str();
   out.exact_math = plan.exact_math();
   if (out.producer != kProducer) {
-    return refuse(Code::kUnsupported, fmt::format("made by {}, this is {}", out.producer, kProducer));
+    return refuse(Code::kUnsupported,
+                  fmt::format("made by {}, this is {}", out.producer, kProducer));
   }
   if (out.isa != isa) {
-    return refuse(Code::kUnsupported, fmt::format("made for {}, this process uses {}", out.isa, isa));
+    return refuse(Code::kUnsupported,
+                  fmt::format("made for {}, this process uses {}", out.isa, isa));
   }
   const uint64_t blobs_at = (sizeof header + header.metadata_bytes + kPage - 1) / kPage * kPage;
   if (blobs_at > bytes.size()) return refuse(Code::kInvalidModel, "it is truncated");

@@ -29,6 +29,7 @@ Status save_plan(const std::string& path, const Graph& graph, const PackedStore&
 /// Maps the file; weights stay in it. Everything that could lead out of bounds is hashed and
 /// checked here; with `verify_blobs` the weights' hash too. Errors: invalid_model (truncated,
 /// changed, another format), unsupported (made for another tier or by another version), io.
-Result<PlanFile> load_plan(const std::string& path, const std::string& isa, bool verify_blobs = false);
+Result<PlanFile> load_plan(const std::string& path, const std::string& isa,
+                           bool verify_blobs = false);
 
 }  // namespace hasten
