@@ -120,7 +120,7 @@ class Line {
   }
   tl::unexpected<Error> error(std::string_view wanted) const {
     return fail(Code::kInvalidArgument, "line {}: {} expected at '{}'", number_, wanted,
-                text_.substr(std::min(at_, text_.size()), 24));
+                text_.substr(std::min(text_.find_first_not_of(' ', at_), text_.size()), 24));
   }
 
  private:

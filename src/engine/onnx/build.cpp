@@ -1,6 +1,7 @@
 #include "engine/onnx/build.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -21,7 +22,7 @@ std::string_view plain_domain(std::string_view domain) { return domain == "ai.on
 
 /// The names of one graph or function body. Inner names hide outer ones.
 struct Scope {
-  const Scope* outer = nullptr;
+  Scope* outer = nullptr;
   std::unordered_map<std::string_view, ValueId> names;
   std::unordered_map<std::string_view, Tensor> initializers;  // not used by anything yet
   std::unordered_map<std::string_view, const TypeProto*> types;
@@ -130,9 +131,9 @@ class Builder {
 
   /// A new value of that name; an error if the scope has one.
   Result<ValueId> declare(Scope& scope, const Frame& frame, std::string_view name,
-                          const std::string& what, const TypeProto* type, bool is_port) {
+                          const TypeProto* type, bool is_port) {
     if (scope.names.count(name) > 0 || scope.initializers.count(name) > 0) {
-      return fail(Code::kInvalidModel, "{}: the name '{}' is taken by another value", what, name);
+      return fail(Code::kInvalidModel, "the name '{}' is taken by another value", name);
     }
     if (auto it = scope.results.find(name); it != scope.results.end()) {
       scope.names.emplace(name, it->second);
@@ -140,11 +141,7 @@ class Builder {
     }
     Value value;
     value.name = frame.prefix + std::string(name);
-    if (type != nullptr) {
-      if (auto done = apply_type(value, *type, is_port); !done) {
-        return fail(within(what, std::move(done.error())));
-      }
-    }
+    if (type != nullptr) HASTEN_CHECK(apply_type(value, *type, is_port));
     if (graph_.values.size() >= max_values()) {
       return fail(Code::kUnsupported, "more than {} values", max_values());
     }
@@ -156,8 +153,8 @@ class Builder {
   size_t max_values() const { return static_cast<size_t>(options_.max_nodes) * 8; }
 
   /// The value of that name in the nearest scope that has it.
-  Result<ValueId> resolve(Scope& scope, std::string_view name, const std::string& what) {
-    for (Scope* s = &scope; s != nullptr; s = const_cast<Scope*>(s->outer)) {
+  std::optional<ValueId> resolve(Scope& scope, std::string_view name) {
+    for (Scope* s = &scope; s != nullptr; s = s->outer) {
       if (auto it = s->names.find(name); it != s->names.end()) return it->second;
       if (auto it = s->initializers.find(name); it != s->initializers.end()) {
         const ValueId id = graph_.add_constant(std::string(name), std::move(it->second));
@@ -166,10 +163,12 @@ class Builder {
         return id;
       }
     }
+    return std::nullopt;
+  }
+  static tl::unexpected<Error> nothing_makes(const std::string& what, std::string_view name) {
     return fail(Code::kInvalidModel,
-                "{} '{}' is made by nothing: no input, initializer or node has "
-                "that name",
-                what, name);
+                "{} '{}' is made by nothing: no input, initializer or node has that name", what,
+                name);
   }
 
   Result<Tensor> tensor(const TensorProto& proto) {
@@ -215,11 +214,12 @@ class Builder {
       if (scope.initializers.count(info.name) > 0) {
         return fail(Code::kInvalidModel, "{} of a subgraph is also an initializer", what);
       }
-      HASTEN_TRY(const ValueId id, declare(scope, frame, info.name, what, &info.type, true));
-      if (is_main && graph_.value(id).dtype == DType::kNone) {
+      auto id = declare(scope, frame, info.name, &info.type, true);
+      if (!id) return fail(within(what, std::move(id.error())));
+      if (is_main && graph_.value(*id).dtype == DType::kNone) {
         return fail(Code::kInvalidModel, "{} has no data type", what);
       }
-      block.inputs.push_back(id);
+      block.inputs.push_back(*id);
     }
     for (const ValueInfoProto& info : g.value_infos) scope.types.emplace(info.name, &info.type);
     for (const ValueInfoProto& info : g.outputs) scope.types[info.name] = &info.type;
@@ -228,15 +228,16 @@ class Builder {
     for (const ValueInfoProto& info : g.outputs) {
       const std::string what = fmt::format("output '{}'", info.name);
       if (info.name.empty()) return fail(Code::kInvalidModel, "an output without a name");
-      HASTEN_TRY(const ValueId id, resolve(scope, info.name, "output"));
-      if (is_main && !listed.insert(id).second) {
+      const auto id = resolve(scope, info.name);
+      if (!id) return nothing_makes("output", info.name);
+      if (is_main && !listed.insert(*id).second) {
         return fail(Code::kInvalidModel, "{} is listed twice", what);
       }
       // Refuses types that can't be ports; the value itself knows better already.
       Value declared;
       declared.name = info.name;
       HASTEN_CHECK(apply_type(declared, info.type, true));
-      block.outputs.push_back(id);
+      block.outputs.push_back(*id);
     }
     if (is_main && block.outputs.empty())
       return fail(Code::kInvalidModel, "the graph has no outputs");
@@ -253,18 +254,19 @@ class Builder {
     }
     // All names first: nodes need not be sorted.
     for (const NodeProto& p : protos) {
-      const std::string label = label_of(p);
       for (std::string_view name : p.outputs) {
         if (name.empty()) continue;
         auto type = scope.types.find(name);
-        HASTEN_TRY(const ValueId id,
-                   declare(scope, frame, name, fmt::format("{}: output '{}'", label, name),
-                           type == scope.types.end() ? nullptr : type->second, false));
-        (void)id;
+        auto id =
+            declare(scope, frame, name, type == scope.types.end() ? nullptr : type->second, false);
+        if (!id) {
+          return fail(
+              within(fmt::format("{}: output '{}'", label_of(p), name), std::move(id.error())));
+        }
       }
       if (is_constant(p)) {
         if (auto done = constant(p, scope, frame); !done) {
-          return fail(within(label, std::move(done.error())));
+          return fail(within(label_of(p), std::move(done.error())));
         }
       }
     }
@@ -387,25 +389,25 @@ class Builder {
     node.name = name_of(p);
     node.op = p.op_type;
     node.domain = plain_domain(p.domain);
-    const std::string label = node.label();
     if (auto fn = functions_.find(key(p.domain, p.op_type, p.overload)); fn != functions_.end()) {
       auto done = call(*fn->second, p, scope, frame, block);
-      return done ? Status() : fail(within(label, std::move(done.error())));
+      return done ? Status() : fail(within(node.label(), std::move(done.error())));
     }
     if (!frame.prefix.empty()) node.name = frame.prefix + node.name;
     if (auto it = frame.opsets->find(plain_domain(p.domain)); it != frame.opsets->end()) {
       node.version = it->second;
     } else if (node.domain.empty()) {
-      return fail(Code::kInvalidModel, "{}: no opset is imported for the operators of ONNX", label);
+      return fail(Code::kInvalidModel, "{}: no opset is imported for the operators of ONNX",
+                  node.label());
     }
     for (size_t i = 0; i < p.inputs.size(); ++i) {
       if (p.inputs[i].empty()) {
         node.inputs.push_back(kNoValue);
         continue;
       }
-      HASTEN_TRY(const ValueId id,
-                 resolve(scope, p.inputs[i], fmt::format("{}: input {}", label, i)));
-      node.inputs.push_back(id);
+      const auto id = resolve(scope, p.inputs[i]);
+      if (!id) return nothing_makes(fmt::format("{}: input {}", node.label(), i), p.inputs[i]);
+      node.inputs.push_back(*id);
     }
     for (std::string_view name : p.outputs) {
       node.outputs.push_back(name.empty() ? kNoValue : scope.names.at(name));
@@ -414,7 +416,7 @@ class Builder {
     while (!node.inputs.empty() && node.inputs.back() == kNoValue) node.inputs.pop_back();
     while (!node.outputs.empty() && node.outputs.back() == kNoValue) node.outputs.pop_back();
     if (auto done = attributes(p, scope, frame, node); !done) {
-      return fail(within(label, std::move(done.error())));
+      return fail(within(node.label(), std::move(done.error())));
     }
     HASTEN_CHECK(bind_node(node));
     // What passes make is no business of files.
@@ -479,7 +481,9 @@ class Builder {
     for (size_t i = 0; i < fn.inputs.size(); ++i) {
       ValueId id = kNoValue;
       if (i < p.inputs.size() && !p.inputs[i].empty()) {
-        HASTEN_TRY(id, resolve(scope, p.inputs[i], fmt::format("input {}", i)));
+        const auto found = resolve(scope, p.inputs[i]);
+        if (!found) return nothing_makes(fmt::format("input {}", i), p.inputs[i]);
+        id = *found;
       }
       if (!body.names.emplace(fn.inputs[i], id).second) {
         return fail(Code::kInvalidModel, "the function has two inputs '{}'", fn.inputs[i]);

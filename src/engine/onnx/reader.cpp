@@ -25,9 +25,10 @@ bool is_utf8(std::string_view text) {
 }
 
 std::string_view Fields::text() {
+  const uint32_t number = tag();
   const Bytes view = bytes();
   const std::string_view s(reinterpret_cast<const char*>(view.data()), view.size());
-  if (!is_utf8(s)) throw ReadError(fmt::format("field {} is not UTF-8 text", tag()));
+  if (!is_utf8(s)) throw ReadError(fmt::format("field {} is not UTF-8 text", number));
   return s;
 }
 

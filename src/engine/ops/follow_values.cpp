@@ -1,6 +1,7 @@
 #include "engine/ops/follow_values.h"
 
-#include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "engine/ops/elementwise.h"
 #include "engine/ops/shape_math.h"
@@ -24,58 +25,78 @@ bool may_hold_symbols(const Node& node, size_t input) {
   return input == 0;
 }
 
-/// One element of integer arithmetic with at least one symbol; nothing where the result may be
-/// negative, as symbols stand for sizes. The same expression gives the same symbol.
+/// One element of integer arithmetic or comparison (0 or 1) with at least one symbol. Nothing where
+/// it isn't known, or may be negative: symbols stand for sizes. The same expression gives the same
+/// symbol.
 std::optional<int64_t> symbolic(const std::string& op, int64_t a, int64_t b) {
   const bool sa = Dim::is_symbol_code(a), sb = Dim::is_symbol_code(b);
+  if (op == "Equal") {
+    if (a == b) return 1;
+    if ((!sa && a < 0) || (!sb && b < 0)) return 0;
+    return std::nullopt;
+  }
   if ((!sa && a < 0) || (!sb && b < 0)) return std::nullopt;
+  const char* sign = "";
   if (op == "Add") {
     if (a == 0) return b;
     if (b == 0) return a;
     if (a > b) std::swap(a, b);
+    sign = "+";
   } else if (op == "Mul") {
     if (a == 0 || b == 0) return 0;
     if (a == 1) return b;
     if (b == 1) return a;
     if (a > b) std::swap(a, b);
+    sign = "*";
   } else if (op == "Div") {
     if (b == 1) return a;
     if (b == 0) return std::nullopt;
-  } else if (op == "Sub") {
+    sign = "/";
+  } else {
     if (b == 0) return a;
     if (a == b) return 0;
     return std::nullopt;
   }
-  const char* sign = op == "Add" ? "+" : op == "Mul" ? "*" : "/";
-  return Dim::symbol(
-             fmt::format("({}{}{})", Dim::from_code(a).text(), sign, Dim::from_code(b).text()))
-      .code();
+  const std::string text =
+      fmt::format("({}{}{})", Dim::from_code(a).text(), sign, Dim::from_code(b).text());
+  return Dim::symbol(text).code();
 }
 
-/// Add, Sub, Mul and Div of int64 sizes.
-void symbolic_arithmetic(const Node& node, const Facts& a, const Facts& b, Facts& out) {
+/// One element without symbols; nothing where it isn't defined.
+std::optional<int64_t> plain(const std::string& op, int64_t a, int64_t b) {
+  const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
+  if (op == "Equal") return a == b;
+  if (op == "Add") return static_cast<int64_t>(ua + ub);
+  if (op == "Sub") return static_cast<int64_t>(ua - ub);
+  if (op == "Mul") return static_cast<int64_t>(ua * ub);
+  if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
+  return a / b;
+}
+
+bool is_symbolic_op(const Node& node) {
+  return node.domain.empty() && (node.op == "Add" || node.op == "Sub" || node.op == "Mul" ||
+                                 node.op == "Div" || node.op == "Equal");
+}
+
+/// Those operators on int64 sizes, some of them symbols; all elements or none.
+void follow_symbols(const Node& node, const Facts& a, const Facts& b, Facts& out) {
   if (a.dtype != DType::kI64 || b.dtype != DType::kI64) return;
   const Dims dims = to_dims(out.shape);
-  auto made = Tensor::make(DType::kI64, dims);
+  auto made = Tensor::make(out.dtype, dims);
   if (!made) return;
   const int64_t *pa = a.value.as<int64_t>(), *pb = b.value.as<int64_t>();
   bool ok = true;
   for_each_broadcast(dims, broadcast_strides(a.value.dims(), dims),
                      broadcast_strides(b.value.dims(), dims), [&](int64_t i, int64_t x, int64_t y) {
-                       std::optional<int64_t> r;
-                       const int64_t ea = pa[x], eb = pb[y];
-                       if (Dim::is_symbol_code(ea) || Dim::is_symbol_code(eb)) {
-                         r = symbolic(node.op, ea, eb);
-                       } else if (node.op == "Div") {
-                         if (eb != 0 && (ea != INT64_MIN || eb != -1)) r = ea / eb;
-                       } else {
-                         const auto ua = static_cast<uint64_t>(ea), ub = static_cast<uint64_t>(eb);
-                         r = static_cast<int64_t>(node.op == "Add"   ? ua + ub
-                                                  : node.op == "Sub" ? ua - ub
-                                                                     : ua * ub);
-                       }
+                       const bool symbol = Dim::is_symbol_code(pa[x]) || Dim::is_symbol_code(pb[y]);
+                       const auto r =
+                           symbol ? symbolic(node.op, pa[x], pb[y]) : plain(node.op, pa[x], pb[y]);
                        ok = ok && r.has_value();
-                       made->mutable_as<int64_t>()[i] = r.value_or(0);
+                       if (out.dtype == DType::kBool) {
+                         made->mutable_as<bool>()[i] = r.value_or(0) != 0;
+                       } else {
+                         made->mutable_as<int64_t>()[i] = r.value_or(0);
+                       }
                      });
   if (ok) out.value = std::move(*made);
 }
@@ -146,10 +167,10 @@ Status follow_values(const Node& node, std::span<const Facts* const> in, std::sp
   }
   if (all_known) return {};
   if (symbols && !followable) {
-    if (!all_shapes || !node.domain.empty() || in.size() < 1) return {};
-    if (node.op == "Add" || node.op == "Sub" || node.op == "Mul" || node.op == "Div") {
-      symbolic_arithmetic(node, *in[0], *in[1], out[0]);
-    } else if (node.op == "Cast" && in[0]->dtype == out[0].dtype) {
+    if (!all_shapes || in.empty()) return {};
+    if (is_symbolic_op(node)) {
+      follow_symbols(node, *in[0], *in[1], out[0]);
+    } else if (node.op == "Cast" && node.domain.empty() && in[0]->dtype == out[0].dtype) {
       out[0].value = in[0]->value;
     }
     return {};

@@ -1,12 +1,14 @@
 #include "engine/ops/infer_graph.h"
 
+#include <algorithm>
+
 #include "engine/ops/follow_values.h"
 
 namespace hasten {
 
 Status infer_node(const Node& node, std::span<const Facts* const> in, std::span<Facts> out,
                   const Evaluator& evaluate) {
-  if (node.def == nullptr || node.def->infer == nullptr) {
+  if (node.def == nullptr) {
     return fail(Code::kUnsupported, "{}: operator {}{}{} of opset {} is not supported",
                 node.label(), node.domain, node.domain.empty() ? "" : "::", node.op, node.version);
   }
@@ -56,12 +58,12 @@ class Inference {
 
   Status visit(const Node& node) {
     std::vector<Facts> out(node.outputs.size());
-    if (node.op == "If" && node.domain.empty()) {
-      HASTEN_CHECK(branches(node, out));
-    } else if (node.def == nullptr || node.def->infer == nullptr || !known_types(node)) {
+    if (node.def == nullptr || !known_types(node)) {
       for (size_t i = 0; i < out.size(); ++i) {
         if (node.outputs[i] != kNoValue) out[i] = declared(node.outputs[i]);
       }
+    } else if (node.op == "If" && node.domain.empty()) {
+      HASTEN_CHECK(branches(node, out));
     } else {
       std::vector<const Facts*> in;
       in.reserve(node.inputs.size());
@@ -100,47 +102,31 @@ class Inference {
   }
 
   Status branches(const Node& node, std::vector<Facts>& out) {
-    const ValueId condition = node.input(0);
-    if (condition == kNoValue) {
-      return fail(Code::kInvalidModel, "{}: input 0 is required, but absent", node.label());
-    }
-    const Facts& c = facts(condition);
-    if (c.dtype != DType::kNone && c.dtype != DType::kBool) {
-      return fail(Code::kInvalidModel, "{}: the condition is {}, it must be one bool", node.label(),
-                  c.text());
-    }
-    if (c.known_shape() && count_of(to_dims(c.shape)) != 1) {
-      return fail(Code::kInvalidModel, "{}: the condition is {}, it must be one bool", node.label(),
-                  c.text());
-    }
-    HASTEN_TRY(const Block* then_block, branch(node, "then_branch"));
-    HASTEN_TRY(const Block* else_block, branch(node, "else_branch"));
-    if (c.known_value()) {
-      const Block* taken = *c.value.as<bool>() ? then_block : else_block;
-      HASTEN_CHECK(block(*taken));
-      for (size_t i = 0; i < out.size(); ++i) out[i] = facts(taken->outputs[i]);
+    const Facts& condition = facts(node.inputs[0]);
+    const Facts* in[] = {&condition};
+    InferContext checks(node, in, out);
+    HASTEN_CHECK(node.def->infer(checks));
+    const Block &then_block = branch(node, "then_branch"),
+                &else_block = branch(node, "else_branch");
+    if (condition.known_value()) {
+      const Block& taken = *condition.value.as<bool>() ? then_block : else_block;
+      HASTEN_CHECK(block(taken));
+      for (size_t i = 0; i < out.size(); ++i) out[i] = facts(taken.outputs[i]);
       return {};
     }
-    HASTEN_CHECK(block(*then_block));
-    HASTEN_CHECK(block(*else_block));
+    HASTEN_CHECK(block(then_block));
+    HASTEN_CHECK(block(else_block));
     for (size_t i = 0; i < out.size(); ++i) {
-      HASTEN_TRY(out[i],
-                 join(node, i, facts(then_block->outputs[i]), facts(else_block->outputs[i])));
+      HASTEN_TRY(out[i], join(node, i, facts(then_block.outputs[i]), facts(else_block.outputs[i])));
     }
     return {};
   }
 
-  Result<const Block*> branch(const Node& node, std::string_view key) {
-    for (const auto& [name, block] : node.blocks) {
-      if (name != key) continue;
-      if (block.outputs.size() < node.outputs.size() || !block.inputs.empty()) {
-        return fail(Code::kInvalidModel,
-                    "{}: {} has {} inputs and {} outputs, it must have 0 and {}", node.label(), key,
-                    block.inputs.size(), block.outputs.size(), node.outputs.size());
-      }
-      return &block;
-    }
-    return fail(Code::kInvalidModel, "{}: attribute {} is missing", node.label(), key);
+  /// The operator's infer() has seen that it is there.
+  static const Block& branch(const Node& node, std::string_view key) {
+    return std::find_if(node.blocks.begin(), node.blocks.end(),
+                        [&](const auto& block) { return block.first == key; })
+        ->second;
   }
 
   static Result<Facts> join(const Node& node, size_t i, const Facts& a, const Facts& b) {

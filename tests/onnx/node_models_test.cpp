@@ -1,0 +1,44 @@
+// The node models that ONNX ships with its tests: each loads, or is refused by name.
+#include <algorithm>
+
+#include "engine/ir/text.h"
+#include "engine/ops/infer_graph.h"
+#include "tests/onnx/load_util.h"
+
+namespace hasten::test {
+namespace {
+
+TEST(NodeModels, LoadOrAreRefusedByName) {
+  const std::filesystem::path folder = "/usr/share/libonnx-testdata/data/node";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "libonnx-testdata is not installed";
+  std::vector<std::filesystem::path> models;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    models.push_back(entry.path() / "model.onnx");
+  }
+  std::sort(models.begin(), models.end());
+  size_t loaded = 0, refused = 0;
+  for (const auto& path : models) {
+    auto g = load_onnx(path.string());
+    if (!g) {
+      // Only for what we say that we don't do.
+      EXPECT_EQ(g.error().code, Code::kUnsupported) << message(g);
+      ++refused;
+      continue;
+    }
+    ++loaded;
+    const Status inferred = infer_graph(*g, nullptr);
+    EXPECT_TRUE(inferred || inferred.error().code == Code::kUnsupported)
+        << path << ": " << inferred.error().message;
+    // Text and back.
+    const std::string text = print_graph(*g, 1 << 20);
+    auto parsed = parse_graph(text);
+    ASSERT_TRUE(parsed) << path << ": " << parsed.error().message << "\n" << text;
+    EXPECT_EQ(print_graph(*parsed, 1 << 20), text) << path;
+  }
+  RecordProperty("loaded", static_cast<int>(loaded));
+  RecordProperty("refused", static_cast<int>(refused));
+  EXPECT_GT(loaded, refused);
+}
+
+}  // namespace
+}  // namespace hasten::test
