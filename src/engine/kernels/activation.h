@@ -7,7 +7,10 @@
 namespace hasten {
 namespace HASTEN_NS {
 
-HASTEN_INLINE F16 activate(F16 x, int32_t kind, float a, float b) {
+namespace {
+
+/// Not inline: so many kinds at each of many places would take the compiler minutes.
+[[maybe_unused]] __attribute__((noinline)) F16 activate(F16 x, int32_t kind, float a, float b) {
   switch (kind) {
     case kActivationRelu:
       return relu(x);
@@ -43,6 +46,8 @@ HASTEN_INLINE F16 activate(F16 x, int32_t kind, float a, float b) {
       return x;
   }
 }
+
+}  // namespace
 
 }  // namespace HASTEN_NS
 }  // namespace hasten

@@ -1,5 +1,5 @@
-// Direct convolution: a tile of pixels x output channels stays in registers while all taps and
-// input channels go by. Input and output in planes or in nchw16c.
+// Direct convolution: a tile of pixels x output channels stays in registers while all taps and input
+// channels go by. Input and output in planes or in nchw16c.
 #include "engine/kernels/activation.h"
 
 namespace hasten {
@@ -11,57 +11,84 @@ namespace {
 // the weights of one input channel and a broadcast pixel.
 #if HASTEN_TIER == 2
 constexpr int kMaxPixels[3] = {14, 14, 7};
+constexpr int kUsualLog = 1;  // blocks (as a power of two) of the tiles that do most of the work
 #elif HASTEN_TIER == 1
 constexpr int kMaxPixels[3] = {6, 3, 1};
+constexpr int kUsualLog = 0;
 #else
 constexpr int kMaxPixels[3] = {4, 1, 1};
+constexpr int kUsualLog = 0;
 #endif
 constexpr int kMost = kMaxPixels[0];
+constexpr int64_t kWeightBytes = 20 << 10;  // of a pass: they stay in the L1 cache
 
 /// How the pixels of a tile lie in the input: side by side, or a step known at run time apart.
 enum Step { kBlockedNext, kBlockedAny, kPlainNext, kPlainAny };
 
-/// One tile: where it starts and what it has to know of the convolution.
-struct Tile {
+/// A row of tiles: where it starts, and which input channels go by in this pass.
+struct Tiles {
   const ConvArgs* a;
   const WindowRect* rect;
-  const float* x;  // first tap of the first pixel, first channel of the group
-  const float* w;  // first out block of the tile
+  const float* x;  // first tap of the first pixel, first channel of the pass
+  const float* w;  // first out block, first channel of the pass
   const float* bias;
   const float* residual;
   float* y;
-  int64_t x_step, y_step;  // floats from pixel to pixel
-  int64_t lanes;           // channels in the last of the tile's out blocks
+  float* partial;           // sums between passes, [pixel][16] in blocks of out_pixels
+  int64_t channels;         // of the pass
+  bool first, last;         // pass
+  int64_t count;            // tiles
+  int64_t x_step, y_step;   // floats from pixel to pixel
+  int64_t partial_step;     // likewise
+  int64_t lanes;            // channels in the last of the out blocks
 };
 
-/// Writes sums [blocks][pixels][16] with what follows them; the slow way for all that is rare.
-__attribute__((noinline)) void finish_tile(const Tile* t, const float* sums, int pixels,
-                                           int blocks) {
+// What a vector is masked with so that the channels that pad a block are zero.
+alignas(64) constexpr uint32_t kLaneMasks[2 * kLanes] = {
+    ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
+
+HASTEN_INLINE F16 mask_lanes(F16 v, int64_t lanes) {
+  const auto* mask = reinterpret_cast<const int32_t*>(kLaneMasks + kLanes - lanes);
+  HASTEN_EACH v.v[i_] = hn::And(v.v[i_], hn::BitCast(DF(), hn::LoadU(DI(), mask + i_ * kWidth)));
+  return v;
+}
+
+/// Writes finished sums [blocks][pixels][16]: outputs in planes, activations other than clipping.
+__attribute__((noinline)) void finish_tile(const Tiles* t, const float* sums, int pixels, int blocks,
+                                           int64_t at) {
   const ConvArgs* a = t->a;
-  const int64_t lane_step = a->y_blocked ? 1 : a->out_pixels;
   for (int o = 0; o < blocks; ++o) {
     const int64_t lanes = o == blocks - 1 ? t->lanes : kLanes;
+    const int64_t block = at + o * kLanes * a->out_pixels;
+    if (a->y_blocked) {
+      for (int p = 0; p < pixels; ++p) {
+        F16 v = load(sums + (o * pixels + p) * kLanes);
+        if (t->residual) v = add(v, load(t->residual + block + p * t->y_step));
+        v = activate(v, a->activation, a->a, a->b);
+        store(mask_lanes(v, lanes), t->y + block + p * t->y_step);
+      }
+      continue;
+    }
+    alignas(64) float out[kMost * kLanes];
     for (int p = 0; p < pixels; ++p) {
-      const int64_t at = o * kLanes * a->out_pixels + p * t->y_step;
       F16 v = load(sums + (o * pixels + p) * kLanes);
-      alignas(64) float out[kLanes];
       if (t->residual) {
         alignas(64) float r[kLanes] = {};
-        for (int64_t i = 0; i < lanes; ++i) r[i] = t->residual[at + i * lane_step];
+        const float* from = t->residual + block + p * t->y_step;
+        for (int64_t i = 0; i < lanes; ++i) r[i] = from[i * a->out_pixels];
         v = add(v, load(r));
       }
-      store(activate(v, a->activation, a->a, a->b), out);
-      for (int64_t i = 0; i < lanes; ++i) t->y[at + i * lane_step] = out[i];
-      // The channels that pad the last block are zero.
-      if (a->y_blocked) {
-        for (int64_t i = lanes; i < kLanes; ++i) t->y[at + i] = 0;
-      }
+      store(activate(v, a->activation, a->a, a->b), out + p * kLanes);
+    }
+    for (int64_t i = 0; i < lanes; ++i) {
+      float* to = t->y + block + i * a->out_pixels;
+      for (int p = 0; p < pixels; ++p) to[p * t->y_step] = out[p * kLanes + i];
     }
   }
 }
 
 template <int kPixels, int kBlocks, int kStep>
-__attribute__((noinline)) void tile(const Tile* t) {
+__attribute__((noinline)) void run_tiles(const Tiles* t) {
   constexpr bool kPlain = kStep >= kPlainNext;
   const ConvArgs* a = t->a;
   const WindowRect* r = t->rect;
@@ -73,188 +100,247 @@ __attribute__((noinline)) void tile(const Tile* t) {
     asm("" : "+r"(channel));  // else there would be a second copy of all loops for one pixel
   }
   const int64_t w_block = a->taps * a->group_in * kLanes;
-  F16 sum[kBlocks][kPixels];
-#pragma GCC unroll 16
-  for (int o = 0; o < kBlocks; ++o) {
-#pragma GCC unroll 16
-    for (int p = 0; p < kPixels; ++p) sum[o][p] = set1(0.0f);
-  }
-  const float* x_block = t->x;
-  const float* w_in = t->w;
-  for (int64_t left = a->group_in; left > 0; left -= kLanes) {
-    const int64_t channels = left < kLanes ? left : kLanes;
-    for (int64_t d = 0; d < r->taps[0]; ++d) {
-      for (int64_t h = 0; h < r->taps[1]; ++h) {
-        const float* x_row = x_block + (d * a->steps.in_tap[0] + h * a->steps.in_tap[1]) * pixel;
-        const float* w_row =
-            w_in + (r->tap + d * a->steps.tap[0] + h * a->steps.tap[1]) * channels * kLanes;
-        for (int64_t k = 0; k < r->taps[2]; ++k) {
-          const float* x = x_row;
-          const float* w = w_row;
+  const int64_t y_block = a->out_pixels * kLanes;
+  const bool single = r->taps[0] == 1 && r->taps[1] == 1 && r->taps[2] == 1;
+  int64_t at = 0;
+  for (int64_t i = 0; i < t->count; ++i, at += kPixels * t->y_step) {
+    const float* x_block = t->x + i * kPixels * t->x_step;
+    const float* w_in = t->w;
+    float* partial = t->partial + i * kPixels * t->partial_step;
+    F16 sum[kBlocks][kPixels];
+#define HASTEN_SUMS                                         \
+  _Pragma("GCC unroll 16") for (int o = 0; o < kBlocks; ++o) \
+  _Pragma("GCC unroll 16") for (int p = 0; p < kPixels; ++p)
+    HASTEN_SUMS sum[o][p] = set1(0.0f);
+    if (!t->first) {
+      HASTEN_SUMS sum[o][p] = load(partial + o * y_block + p * t->partial_step);
+    }
+    // One tap: `channels` input channels from x on, with their weights.
+    const auto tap = [&](const float* x, const float* w, int64_t channels) __attribute__((always_inline)) {
 #pragma GCC unroll 1
-          for (int64_t c = 0; c < channels; ++c) {
-            F16 weight[kBlocks];
+      for (int64_t c = 0; c < channels; ++c) {
+        F16 weight[kBlocks];
 #pragma GCC unroll 4
-            for (int o = 0; o < kBlocks; ++o) weight[o] = load(w + o * w_block);
+        for (int o = 0; o < kBlocks; ++o) weight[o] = load(w + o * w_block);
 #pragma GCC unroll 16
-            for (int p = 0; p < kPixels; ++p) {
-              const F16 v = set1(x[p * step]);
+        for (int p = 0; p < kPixels; ++p) {
+          const F16 v = set1(x[p * step]);
 #pragma GCC unroll 4
-              for (int o = 0; o < kBlocks; ++o) sum[o][p] = fma(v, weight[o], sum[o][p]);
+          for (int o = 0; o < kBlocks; ++o) sum[o][p] = fma(v, weight[o], sum[o][p]);
+        }
+        x += channel;
+        w += kLanes;
+      }
+    };
+    for (int64_t left = t->channels; left > 0; left -= kLanes) {
+      const int64_t channels = left < kLanes ? left : kLanes;
+      if (single) {
+        tap(x_block, w_in + r->tap * channels * kLanes, channels);
+      } else {
+        for (int64_t d = 0; d < r->taps[0]; ++d) {
+          for (int64_t h = 0; h < r->taps[1]; ++h) {
+            const float* x = x_block + (d * a->steps.in_tap[0] + h * a->steps.in_tap[1]) * pixel;
+            const float* w = w_in + (r->tap + d * a->steps.tap[0] + h * a->steps.tap[1]) *
+                                        channels * kLanes;
+            for (int64_t k = 0; k < r->taps[2]; ++k) {
+              tap(x, w, channels);
+              x += a->steps.in_tap[2] * pixel;
+              w += a->steps.tap[2] * channels * kLanes;
             }
-            x += channel;
-            w += kLanes;
           }
-          x_row += a->steps.in_tap[2] * pixel;
-          w_row += a->steps.tap[2] * channels * kLanes;
         }
       }
+      x_block += a->in_pixels * kLanes;
+      w_in += a->taps * channels * kLanes;
     }
-    x_block += a->in_pixels * kLanes;
-    w_in += a->taps * channels * kLanes;
-  }
-  if (t->bias) {
-#pragma GCC unroll 16
-    for (int o = 0; o < kBlocks; ++o) {
-      const F16 bias = load(t->bias + o * kLanes);
-#pragma GCC unroll 16
-      for (int p = 0; p < kPixels; ++p) sum[o][p] = add(sum[o][p], bias);
+    if (!t->last) {
+      HASTEN_SUMS store(sum[o][p], partial + o * y_block + p * t->partial_step);
+      continue;
     }
-  }
-  if (!a->y_blocked || t->lanes < kLanes || a->activation > kActivationClip) {
-    alignas(64) float sums[kBlocks * kPixels * kLanes];
-#pragma GCC unroll 16
-    for (int o = 0; o < kBlocks; ++o) {
-#pragma GCC unroll 16
-      for (int p = 0; p < kPixels; ++p) store(sum[o][p], sums + (o * kPixels + p) * kLanes);
+    if (t->bias) {
+      HASTEN_SUMS sum[o][p] = add(sum[o][p], load(t->bias + o * kLanes));
     }
-    finish_tile(t, sums, kPixels, kBlocks);
-    return;
-  }
-  const int64_t y_block = a->out_pixels * kLanes;
-  if (t->residual) {
-#pragma GCC unroll 16
-    for (int o = 0; o < kBlocks; ++o) {
+    if (!a->y_blocked || a->activation > kActivationClip) {
+      alignas(64) float sums[kBlocks * kPixels * kLanes];
+      HASTEN_SUMS store(sum[o][p], sums + (o * kPixels + p) * kLanes);
+      finish_tile(t, sums, kPixels, kBlocks, at);
+      continue;
+    }
+    if (t->residual) {
+      HASTEN_SUMS sum[o][p] = add(sum[o][p], load(t->residual + at + o * y_block + p * t->y_step));
+    }
+    if (a->activation == kActivationRelu) {
+      HASTEN_SUMS sum[o][p] = relu(sum[o][p]);
+    } else if (a->activation == kActivationClip) {
+      HASTEN_SUMS sum[o][p] = clip(sum[o][p], a->a, a->b);
+    }
+    if (t->lanes < kLanes) {
 #pragma GCC unroll 16
       for (int p = 0; p < kPixels; ++p) {
-        sum[o][p] = add(sum[o][p], load(t->residual + o * y_block + p * t->y_step));
+        sum[kBlocks - 1][p] = mask_lanes(sum[kBlocks - 1][p], t->lanes);
       }
     }
-  }
-  if (a->activation != kActivationNone) {
-    const F16 low = set1(a->activation == kActivationRelu ? 0.0f : a->a);
-    const F16 high = set1(a->activation == kActivationRelu ? __builtin_inff() : a->b);
-#pragma GCC unroll 16
-    for (int o = 0; o < kBlocks; ++o) {
-#pragma GCC unroll 16
-      for (int p = 0; p < kPixels; ++p) sum[o][p] = min(max(sum[o][p], low), high);
-    }
-  }
-#pragma GCC unroll 16
-  for (int o = 0; o < kBlocks; ++o) {
-#pragma GCC unroll 16
-    for (int p = 0; p < kPixels; ++p) store(sum[o][p], t->y + o * y_block + p * t->y_step);
+    HASTEN_SUMS store(sum[o][p], t->y + at + o * y_block + p * t->y_step);
+#undef HASTEN_SUMS
   }
 }
 
-using TileFn = void (*)(const Tile*);
+using TilesFn = void (*)(const Tiles*);
 
-// tiles<kStep>[log2(blocks)][pixels - 1]; where a tile wouldn't fit the registers: null.
 template <int kStep, int kPixels, int kLog>
-constexpr TileFn tile_or_null() {
+constexpr TilesFn tiles_or_null() {
   if constexpr (kPixels <= kMaxPixels[kLog]) {
-    return tile<kPixels, 1 << kLog, kStep>;
+    return run_tiles<kPixels, 1 << kLog, kStep>;
   } else {
     return nullptr;
   }
 }
+// kTiles<kStep>[log2(blocks)][pixels - 1]; where a tile wouldn't fit the registers: null.
 template <int kStep>
-constexpr TileFn kTiles[3][14] = {
-#define HASTEN_TILES(log)                                                                        \
-  {                                                                                              \
-    tile_or_null<kStep, 1, log>(), tile_or_null<kStep, 2, log>(), tile_or_null<kStep, 3, log>(), \
-        tile_or_null<kStep, 4, log>(), tile_or_null<kStep, 5, log>(),                            \
-        tile_or_null<kStep, 6, log>(), tile_or_null<kStep, 7, log>(),                            \
-        tile_or_null<kStep, 8, log>(), tile_or_null<kStep, 9, log>(),                            \
-        tile_or_null<kStep, 10, log>(), tile_or_null<kStep, 11, log>(),                          \
-        tile_or_null<kStep, 12, log>(), tile_or_null<kStep, 13, log>(),                          \
-        tile_or_null<kStep, 14, log>()                                                           \
-  }
+constexpr TilesFn kTiles[3][14] = {
+#define HASTEN_TILES(log)                                                                             \
+  {tiles_or_null<kStep, 1, log>(),  tiles_or_null<kStep, 2, log>(),  tiles_or_null<kStep, 3, log>(),  \
+   tiles_or_null<kStep, 4, log>(),  tiles_or_null<kStep, 5, log>(),  tiles_or_null<kStep, 6, log>(),  \
+   tiles_or_null<kStep, 7, log>(),  tiles_or_null<kStep, 8, log>(),  tiles_or_null<kStep, 9, log>(),  \
+   tiles_or_null<kStep, 10, log>(), tiles_or_null<kStep, 11, log>(), tiles_or_null<kStep, 12, log>(), \
+   tiles_or_null<kStep, 13, log>(), tiles_or_null<kStep, 14, log>()}
     HASTEN_TILES(0), HASTEN_TILES(1), HASTEN_TILES(2)
 #undef HASTEN_TILES
 };
 
-TileFn find_tile(bool blocked, int64_t in_col, int log, int64_t pixels) {
+TilesFn find_tiles(bool blocked, int64_t in_col, int log, int64_t pixels) {
   if (blocked) return (in_col == 1 ? kTiles<kBlockedNext> : kTiles<kBlockedAny>)[log][pixels - 1];
   return (in_col == 1 ? kTiles<kPlainNext> : kTiles<kPlainAny>)[log][pixels - 1];
 }
 
-/// `count` tiles of `pixels` pixels from column `from` on, in all rows, for the blocks of a part.
-void run_columns(const ConvArgs* a, const WindowRect* r, Tile t, int64_t from, int64_t count,
-                 int64_t pixels, int64_t blocks, int64_t last_lanes) {
+/// Columns of a rectangle as tiles, as equal as can be: `wide` tiles of one pixel more than others.
+struct Cut {
+  int64_t count, pixels, wide;
+};
+HASTEN_INLINE Cut cut_columns(int64_t cols) {
+  const int64_t count = (cols + kMost - 1) / kMost;
+  return {count, cols / count, cols % count};
+}
+
+/// The part of the work of one item that shares weights: rectangles of a chunk, out blocks
+/// [block, block + blocks) of a group.
+struct Share {
+  const ConvArgs* a;
+  const float* x;
+  const float* w;
+  const float* bias;
+  const float* residual;
+  float* y;
+  float* partial;
+  int64_t begin, end;  // rectangles
+  int64_t blocks, last_lanes;
+};
+
+/// One pass over a rectangle: tiles of all rows for all blocks of the share.
+void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channel) {
+  const ConvArgs* a = s.a;
   const int64_t pixel_x = a->x_blocked ? kLanes : 1, pixel_y = a->y_blocked ? kLanes : 1;
   const int64_t w_block = a->taps * a->group_in * kLanes, y_block = a->out_pixels * kLanes;
-  const Tile start = t;
-  for (int64_t o = 0; o < blocks;) {
-    // As many blocks at a time as registers allow.
-    int log = 2;
-    while (log > 0 && (pixels > kMaxPixels[log] || o + (1 << log) > blocks)) --log;
-    const TileFn run = find_tile(a->x_blocked, r->in_col, log, pixels);
-    t.w = start.w + o * w_block;
-    t.bias = start.bias ? start.bias + o * kLanes : nullptr;
-    t.lanes = o + (1 << log) == blocks ? last_lanes : kLanes;
-    for (int64_t row = 0; row < r->rows; ++row) {
-      int64_t x = row * r->in_row + from * r->in_col;
-      int64_t y = row * r->out_row + from * r->out_col;
-      for (int64_t i = 0; i < count; ++i) {
-        t.x = start.x + x * pixel_x;
-        t.y = start.y + y * pixel_y + o * y_block;
-        t.residual = start.residual ? start.residual + y * pixel_y + o * y_block : nullptr;
+  const Cut cut = cut_columns(r->cols);
+  t.rect = r;
+  t.x_step = r->in_col * pixel_x;
+  t.y_step = r->out_col * pixel_y;
+  t.partial_step = r->out_col * kLanes;
+  int64_t from = 0;
+  for (int part = 0; part < 2; ++part) {
+    const int64_t pixels = part == 0 ? cut.pixels + 1 : cut.pixels;
+    t.count = part == 0 ? cut.wide : cut.count - cut.wide;
+    if (t.count == 0) continue;
+    for (int64_t o = 0; o < s.blocks;) {
+      // As many blocks at a time as registers allow.
+      int log = 2;
+      while (log > 0 && (pixels > kMaxPixels[log] || o + (1 << log) > s.blocks)) --log;
+      const TilesFn run = find_tiles(a->x_blocked, r->in_col, log, pixels);
+      t.w = s.w + o * w_block + first_channel * a->taps * kLanes;
+      t.bias = s.bias ? s.bias + o * kLanes : nullptr;
+      t.lanes = o + (1 << log) == s.blocks ? s.last_lanes : kLanes;
+      for (int64_t row = 0; row < r->rows; ++row) {
+        const int64_t in = r->in + row * r->in_row + from * r->in_col;
+        const int64_t out = r->out + row * r->out_row + from * r->out_col;
+        t.x = s.x + first_channel * a->in_pixels + in * pixel_x;
+        t.y = s.y + out * pixel_y + o * y_block;
+        t.residual = s.residual ? s.residual + out * pixel_y + o * y_block : nullptr;
+        t.partial = s.partial + out * kLanes + o * y_block;
         run(&t);
-        x += pixels * r->in_col;
-        y += pixels * r->out_col;
       }
+      o += 1 << log;
     }
-    o += 1 << log;
+    from += t.count * pixels;
+  }
+}
+
+/// All input channels for all rectangles; in passes where the weights would not stay in cache.
+void run_share(const Share& s, int64_t tiles) {
+  const ConvArgs* a = s.a;
+  const int64_t block_bytes = a->taps * s.blocks * kLanes * kLanes * static_cast<int64_t>(sizeof(float));
+  const int64_t in_blocks = (a->group_in + kLanes - 1) / kLanes;
+  int64_t pass = in_blocks;
+  if (a->partial != nullptr && tiles > 2 && in_blocks * block_bytes > kWeightBytes + block_bytes) {
+    const int64_t fit = kWeightBytes / block_bytes;
+    const int64_t passes = (in_blocks + (fit < 1 ? 1 : fit) - 1) / (fit < 1 ? 1 : fit);
+    pass = (in_blocks + passes - 1) / passes;
+  }
+  Tiles t{};
+  t.a = a;
+  for (int64_t block = 0; block == 0 || block < in_blocks; block += pass) {
+    const int64_t left = a->group_in - block * kLanes;
+    t.first = block == 0;
+    t.last = block + pass >= in_blocks;
+    t.channels = t.last ? left : pass * kLanes;
+    for (int64_t i = s.begin; i < s.end; ++i) run_rect(s, a->rects + i, t, block * kLanes);
+    if (pass == 0) break;
   }
 }
 
 }  // namespace
 
 void conv_f32(const ConvArgs* a, int64_t begin, int64_t end) {
-  const int64_t pixel_x = a->x_blocked ? kLanes : 1, pixel_y = a->y_blocked ? kLanes : 1;
   const int64_t group_blocks = (a->group_out + kLanes - 1) / kLanes;
   const int64_t w_block = a->taps * a->group_in * kLanes;
   for (int64_t item = begin; item < end; ++item) {
     const int64_t part = item % a->parts, group = item / a->parts % a->groups;
     const int64_t chunk = item / a->parts / a->groups % a->chunk_count;
     const int64_t image = item / a->parts / a->groups / a->chunk_count;
-    const int64_t block = part * a->part_blocks;
-    const int64_t left = group_blocks - block;
+    const int64_t first = part * a->part_blocks;
+    const int64_t left = group_blocks - first;
     const int64_t blocks = left < a->part_blocks ? left : a->part_blocks;
-    // Lanes of the part's last block.
-    const int64_t channels = a->group_out - (block + blocks - 1) * kLanes;
-    const int64_t lanes = channels < kLanes ? channels : kLanes;
-    const float* x = a->x + (image * a->in_channels + group * a->group_in) * a->in_pixels;
-    const int64_t y_offset =
-        (image * a->out_channels + group * a->group_out + block * kLanes) * a->out_pixels;
-    Tile t{};
-    t.a = a;
-    t.w = a->w + (group * group_blocks + block) * w_block;
-    t.bias = a->bias ? a->bias + (group * group_blocks + block) * kLanes : nullptr;
-    for (int64_t i = a->chunks[chunk]; i < a->chunks[chunk + 1]; ++i) {
+    Share s{};
+    s.a = a;
+    s.x = a->x + (image * a->in_channels + group * a->group_in) * a->in_pixels;
+    s.begin = a->chunks[chunk];
+    s.end = a->chunks[chunk + 1];
+    // Narrow tiles need several blocks to keep the multipliers busy: if they do a good part of the
+    // work, the blocks of a share are as many as they want.
+    int64_t work = 0, narrow = 0, single = 0, tiles = 0;
+    for (int64_t i = s.begin; i < s.end; ++i) {
       const WindowRect* r = a->rects + i;
-      t.rect = r;
-      t.x = x + r->in * pixel_x;
-      t.y = a->y + y_offset + r->out * pixel_y;
-      t.residual = a->residual ? a->residual + y_offset + r->out * pixel_y : nullptr;
-      t.x_step = r->in_col * pixel_x;
-      t.y_step = r->out_col * pixel_y;
-      // Tiles as equal as can be: `wide` of one pixel more, then the others.
-      const int64_t count = (r->cols + kMost - 1) / kMost;
-      const int64_t pixels = r->cols / count, wide = r->cols % count;
-      if (wide > 0) run_columns(a, r, t, 0, wide, pixels + 1, blocks, lanes);
-      run_columns(a, r, t, wide * (pixels + 1), count - wide, pixels, blocks, lanes);
+      const Cut cut = cut_columns(r->cols);
+      const int64_t taps = r->taps[0] * r->taps[1] * r->taps[2];
+      work += r->rows * r->cols * taps;
+      if (cut.pixels <= kMaxPixels[1]) narrow += r->rows * (cut.count - cut.wide) * cut.pixels * taps;
+      if (cut.pixels <= kMaxPixels[2]) single += r->rows * (cut.count - cut.wide) * cut.pixels * taps;
+      tiles += r->rows * cut.count;
+    }
+    const int log = single * 2 > work ? 2 : narrow * 16 > work ? 1 : kUsualLog;
+    for (int64_t o = 0; o < blocks; o += int64_t{1} << log) {
+      const int64_t block = first + o;
+      s.blocks = blocks - o < (1 << log) ? blocks - o : 1 << log;
+      const int64_t channels = a->group_out - (block + s.blocks - 1) * kLanes;
+      s.last_lanes = channels < kLanes ? channels : kLanes;
+      const int64_t y = (image * a->out_channels + group * a->group_out + block * kLanes) * a->out_pixels;
+      s.w = a->w + (group * group_blocks + block) * w_block;
+      s.bias = a->bias ? a->bias + (group * group_blocks + block) * kLanes : nullptr;
+      s.residual = a->residual ? a->residual + y : nullptr;
+      s.y = a->y + y;
+      s.partial = a->partial ? a->partial + ((image * a->groups + group) * group_blocks + block) *
+                                                kLanes * a->out_pixels
+                             : nullptr;
+      run_share(s, tiles);
     }
   }
 }

@@ -39,5 +39,85 @@ void gather(const GatherArgs* a, int64_t begin, int64_t end) {
   });
 }
 
+namespace {
+
+/// One outer item of gather_elements or scatter_elements.
+template <int64_t N, bool kScatter>
+void along_axis(const AxisIndexArgs* a, int64_t outer) {
+  const int64_t per_outer = a->count * a->inner;
+  const char* in = a->in + outer * (kScatter ? per_outer : a->rows * a->inner) * N;
+  char* out = a->out + outer * (kScatter ? a->rows * a->inner : per_outer) * N;
+  for (int64_t k = 0; k < a->count; ++k) {
+    for (int64_t i = 0; i < a->inner; ++i) {
+      const int64_t flat = k * a->inner + i;
+      const int64_t position = outer * per_outer + flat;
+      const int64_t row =
+          checked(index_at(a->indices, a->indices_i64, position), a->rows, position, a->bad);
+      if (row < 0) continue;
+      const int64_t indexed = row * a->inner + i;
+      move_one<N>(out + (kScatter ? indexed : flat) * N, in + (kScatter ? flat : indexed) * N);
+    }
+  }
+}
+
+template <bool kScatter>
+void elements(const AxisIndexArgs* a, int64_t begin, int64_t end) {
+  for (int64_t outer = begin; outer < end; ++outer) {
+    switch (a->size) {
+      case 1:
+        along_axis<1, kScatter>(a, outer);
+        break;
+      case 2:
+        along_axis<2, kScatter>(a, outer);
+        break;
+      case 4:
+        along_axis<4, kScatter>(a, outer);
+        break;
+      default:
+        along_axis<8, kScatter>(a, outer);
+        break;
+    }
+  }
+}
+
+/// Offset in bytes of tuple t, or -1 after reporting an index outside.
+HASTEN_INLINE int64_t tuple_offset(const TupleIndexArgs* a, int64_t t) {
+  int64_t offset = 0;
+  for (int64_t d = 0; d < a->width; ++d) {
+    const int64_t position = t * a->width + d;
+    const int64_t at = checked(a->indices[position], a->dims[d], position, a->bad);
+    if (at < 0) return -1;
+    offset += at * a->strides[d];
+  }
+  return offset;
+}
+
+}  // namespace
+
+void gather_elements(const AxisIndexArgs* a, int64_t begin, int64_t end) {
+  elements<false>(a, begin, end);
+}
+
+void scatter_elements(const AxisIndexArgs* a, int64_t begin, int64_t end) {
+  elements<true>(a, begin, end);
+}
+
+void gather_nd(const TupleIndexArgs* a, int64_t begin, int64_t end) {
+  for (int64_t t = begin; t < end; ++t) {
+    const int64_t offset = tuple_offset(a, t);
+    if (offset < 0) continue;
+    memcpy(a->out + t * a->row_bytes, a->in + t / a->tuples_per_batch * a->batch_bytes + offset,
+           static_cast<size_t>(a->row_bytes));
+  }
+}
+
+void scatter_nd(const TupleIndexArgs* a, int64_t begin, int64_t end) {
+  for (int64_t t = begin; t < end; ++t) {
+    const int64_t offset = tuple_offset(a, t);
+    if (offset < 0) continue;
+    memcpy(a->out + offset, a->in + t * a->row_bytes, static_cast<size_t>(a->row_bytes));
+  }
+}
+
 }  // namespace HASTEN_NS
 }  // namespace hasten

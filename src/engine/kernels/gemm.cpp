@@ -1,5 +1,6 @@
 // Matrix products. A is read where it lies, B in panels of 16 columns; a tile of C stays in
 // registers for the whole of K, so that no order of blocks or size of batch shows in its bits.
+#include "engine/kernels/activation.h"
 #include "engine/kernels/gemm_tile.h"
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/panels.h"
@@ -28,6 +29,9 @@ __attribute__((noinline)) void finish(const GemmArgs* g, const float* from, int6
         }
       }
       if (g->r) x = add(x, load_n(g->r + at + j, n));
+      if (g->activation.kind != kActivationNone) {
+        x = activate(x, g->activation.kind, g->activation.a, g->activation.b);
+      }
       store_n(x, g->c + at + j, n);
     }
   }
@@ -39,11 +43,13 @@ void columns(const GemmArgs* g, int64_t product, const float* b, int64_t b_k, in
   const int64_t a_offset = g->a_offset ? g->a_offset[product] : 0;
   const int64_t c_offset = g->c_offset ? g->c_offset[product] : 0;
   const bool row_bias = g->d && g->d_row == 0 && g->d_col == 1 && g->alpha == 1 && g->beta == 1;
-  const bool more = g->r || (!row_bias && (g->d || g->alpha != 1));
+  const bool more =
+      g->r || g->activation.kind != kActivationNone || (!row_bias && (g->d || g->alpha != 1));
   for_each_tile(rows, panels, [&](int64_t first, int64_t height, int64_t p, int64_t width) {
     const int64_t n = col + p * 16, at = row + first;
     const int64_t cols = g->n - n < width * 16 ? g->n - n : width * 16;
     const bool whole = cols == width * 16;
+    const bool direct = whole && !g->r;  // R may lie where C does
     alignas(64) float buffer[kTileFloats];
     Tile t;
     t.k = g->k;
@@ -54,10 +60,10 @@ void columns(const GemmArgs* g, int64_t product, const float* b, int64_t b_k, in
     t.b_k = b_k;
     t.b_panel = b_panel;
     t.bias = row_bias && whole ? g->d + n : nullptr;
-    t.c = whole ? g->c + c_offset + at * g->c_row + n : buffer;
-    t.c_row = whole ? g->c_row : width * 16;
+    t.c = direct ? g->c + c_offset + at * g->c_row + n : buffer;
+    t.c_row = direct ? g->c_row : width * 16;
     multiply(t, height, width);
-    if (more || !whole) finish(g, t.c, t.c_row, t.bias != nullptr, c_offset, at, height, n, cols);
+    if (more || !direct) finish(g, t.c, t.c_row, t.bias != nullptr, c_offset, at, height, n, cols);
   });
 }
 

@@ -103,6 +103,32 @@ struct BatchNormArgs {
   float epsilon;
 };
 
+/// What follows an accumulated sum, with parameters a and b.
+enum ActivationKind : int32_t {
+  kActivationNone,
+  kActivationRelu,
+  kActivationClip,         // min(max(x, a), b)
+  kActivationLeakyRelu,    // x < 0 ? a * x : x
+  kActivationHardSigmoid,  // min(max(a * x + b, 0), 1)
+  kActivationHardSwish,    // x * hard sigmoid (1/6, 1/2)
+  kActivationSigmoid,
+  kActivationTanh,
+  kActivationSilu,             // x * sigmoid(x)
+  kActivationGelu,             // x / 2 (1 + erf(x / sqrt 2))
+  kActivationAffine,           // a * x + b
+  kActivationThresholdedRelu,  // x < a ? 0 : x
+  kActivationScaledTanh,       // a * tanh(b * x)
+  kActivationElu,              // x < 0 ? a * (e^x - 1) : x
+  kActivationSoftsign,         // x / (1 + |x|)
+  kActivationSoftplus,         // log(1 + e^x)
+};
+
+/// An ActivationKind with its parameters.
+struct Activation {
+  ActivationKind kind = kActivationNone;
+  float a = 0, b = 0;
+};
+
 /// Columns of a panel: how the matrix kernels want the right-hand matrix. B[K,N] is stored as
 /// [ceil(N/16)][K][16], the columns past N zero, the same on every tier.
 constexpr int64_t kPanel = 16;
@@ -117,7 +143,7 @@ struct PackPanelsArgs {
 };
 
 /// C = A B for a batch of products, then on each element
-///   x = alpha x;  x = beta D + x (one rounding; beta 1: x + D);  x = x + R
+///   x = alpha x;  x = beta D + x (one rounding; beta 1: x + D);  x = x + R;  activation
 /// where D and R are given. Each element of A B is one chain of fma from 0 in ascending k, so its
 /// bits depend on nothing but its row of A and its column of B.
 /// Items: blocks of `row_block` rows by kItemColumns columns of C, column blocks of a product
@@ -136,6 +162,7 @@ struct GemmArgs {
   const float* d;        // may be null
   int64_t d_row, d_col;  // d_col: 0 or 1
   const float* r;        // may be null; its rows and offsets are those of C
+  Activation activation;
   int64_t row_block;
 };
 constexpr int64_t kItemColumns = 4 * kPanel;
@@ -212,32 +239,6 @@ struct WindowSteps {
   int64_t tap[3];     // kernel indices
 };
 
-/// What follows an accumulated sum: + bias, + residual, activation(a, b).
-enum ActivationKind : int32_t {
-  kActivationNone,
-  kActivationRelu,
-  kActivationClip,         // min(max(x, a), b)
-  kActivationLeakyRelu,    // x < 0 ? a * x : x
-  kActivationHardSigmoid,  // min(max(a * x + b, 0), 1)
-  kActivationHardSwish,    // x * hard sigmoid (1/6, 1/2)
-  kActivationSigmoid,
-  kActivationTanh,
-  kActivationSilu,             // x * sigmoid(x)
-  kActivationGelu,             // x / 2 (1 + erf(x / sqrt 2))
-  kActivationAffine,           // a * x + b
-  kActivationThresholdedRelu,  // x < a ? 0 : x
-  kActivationScaledTanh,       // a * tanh(b * x)
-  kActivationElu,              // x < 0 ? a * (e^x - 1) : x
-  kActivationSoftsign,         // x / (1 + |x|)
-  kActivationSoftplus,         // log(1 + e^x)
-};
-
-/// An ActivationKind with its parameters.
-struct Activation {
-  ActivationKind kind = kActivationNone;
-  float a = 0, b = 0;
-};
-
 /// Convolution of f32, input and output each in planes or nchw16c. Each output is one chain of
 /// fused multiply-adds from zero, in the order: 16-channel block of input channels, depth, height,
 /// width tap (those inside the input), channel in the block; then bias, residual, activation.
@@ -249,6 +250,7 @@ struct ConvArgs {
   const float* bias;      // [group][out block][16], or null
   const float* residual;  // like y, or null
   float* y;
+  float* partial;  // [image][group][out block][pixel][16] for sums between passes over channels, or null
   const WindowRect* rects;
   const int64_t* chunks;
   int64_t chunk_count;
@@ -329,30 +331,56 @@ struct PeakReadArgs {
   float* out;  // one value
 };
 constexpr int64_t kPeakReadItem = 256;
+/// One element per index along one axis. gather_elements: out[o][k][i] = in[o][index[o][k][i]][i];
+/// scatter_elements: out[o][index[o][k][i]][i] = in[o][k][i], in ascending k. Items: outer.
+struct AxisIndexArgs {
+  const char* in;
+  const void* indices;
+  char* out;
+  int64_t indices_i64;         // 1: int64, 0: int32
+  int64_t rows, count, inner;  // of the indexed axis, of k, of i
+  int64_t size;                // bytes of an element: 1, 2, 4 or 8
+  int64_t* bad;                // as in GatherArgs
+};
 
-/// One step of an LSTM of one or two directions. Gates i o f c of 16 units lie together: the column
-/// of a gate of a unit is (unit / 16 * 4 + gate) * 16 + unit % 16.
-///   z = xw + h R^T (a chain of fma from 0);  i, o, f: z = fma(peephole, c, z)
-///   i = f(clip z_i);  f = f(clip z_f), or 1 - i;  g = g(clip z_c);  c' = fma(f, c, i g)
-///   o = f(clip z_o) with c';  h' = o h(c')
-/// Items: direction * blocks + block of 16 units.
-struct LstmArgs {
+/// Rows at tuples of int64 indices. gather_nd: out[t] = in[batch][tuple t]; scatter_nd:
+/// out[tuple t] = in[t], in ascending t. Items: tuples.
+struct TupleIndexArgs {
+  const char* in;
+  const int64_t* indices;  // [tuples, width]
+  char* out;
+  int64_t width;  // 0 … kMaxCopyRank
+  int64_t dims[kMaxCopyRank];
+  int64_t strides[kMaxCopyRank];  // bytes
+  int64_t row_bytes;
+  int64_t tuples_per_batch, batch_bytes;  // gather_nd
+  int64_t* bad;                           // position + 1 of the first index outside its axis
+};
+
+/// One step in time of an LSTM, GRU or RNN of one or two directions. The gates of 16 units lie
+/// together, a block: the column of a gate of a unit is (unit / 16 * gates + gate) * 16 + unit
+/// % 16. Products with h are chains of fma from 0, to which xw is added. Each sum is clipped before
+/// its activation (f, g, h below). Items: direction * blocks + block.
+struct RecurrentArgs {
   int64_t batch, hidden, blocks, steps, step;
   struct Direction {
     const float* xw;  // X W^T + bias at time t, sequence b: xw + t xw_t + b xw_b
-    const float* r;   // panels [blocks * 4][hidden][16]
+    const float* r;   // panels [blocks * gates][hidden][16]
     const float* h_in;
     float* h_out;  // h and c: [batch][hidden]
     float* c;
     float* y;                  // h' also goes to y + t y_t + b y_b; may be null
-    const float* peepholes;    // i o f, [3][hidden]; may be null
+    const float* peepholes;    // LSTM: of i o f, [3][hidden]; may be null
+    const float* hidden_bias;  // GRU: of the hidden gate's product, [hidden]; may be null
+    float* z;                  // GRU in two phases: update gate and r h, [batch][hidden]
+    float* rh;
     bool reverse;              // t = length - 1 - step, else step
     Activation activation[3];  // f g h
   } direction[2];
   int64_t xw_t, xw_b, y_t, y_b;
-  const int32_t* lengths;  // of each sequence, cut to 0 ... steps; null: steps
+  const int32_t* lengths;  // of each sequence, cut to steps; null: steps
   float clip;              // infinity: none
-  bool coupled;            // f = 1 - i
+  bool coupled;            // LSTM: f = 1 - i
 };
 
 #define HASTEN_KERNEL(name, Args) using name##_fn = void (*)(const Args*, int64_t, int64_t);

@@ -113,14 +113,23 @@ HASTEN_INLINE void pin([[maybe_unused]] F16& a) {
 #endif
 }
 
-/// a > b ? a : b in every lane, so NaN in a gives b; written out because max instructions and
-/// their emulations differ on NaN.
+/// a > b ? a : b in every lane, so NaN in a gives b, and of equal zeros b: what the instructions of
+/// x86 do. Written out elsewhere, because others differ.
 HASTEN_INLINE F16 max(F16 a, F16 b) {
+#if HASTEN_TIER > 0
+  HASTEN_EACH a.v[i_] = hn::Max(a.v[i_], b.v[i_]);
+#else
   HASTEN_EACH a.v[i_] = hn::IfThenElse(hn::Gt(a.v[i_], b.v[i_]), a.v[i_], b.v[i_]);
+#endif
   return a;
 }
+/// a < b ? a : b, likewise.
 HASTEN_INLINE F16 min(F16 a, F16 b) {
+#if HASTEN_TIER > 0
+  HASTEN_EACH a.v[i_] = hn::Min(a.v[i_], b.v[i_]);
+#else
   HASTEN_EACH a.v[i_] = hn::IfThenElse(hn::Lt(a.v[i_], b.v[i_]), a.v[i_], b.v[i_]);
+#endif
   return a;
 }
 /// The first n lanes (0 <= n <= 16), zero in the others; reads nothing past them.

@@ -2,6 +2,7 @@
 // `activation_params` (floats).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/kernels/kernels.h"
@@ -17,12 +18,12 @@ template <class T>
 T apply_activation(const Activation& f, T x) {
   const T a = static_cast<T>(f.a), b = static_cast<T>(f.b);
   const auto clip = [](T v, T low, T high) {
-    v = v > low ? v : low;
-    return v < high ? v : high;
+    v = v < low ? low : v;
+    return v > high ? high : v;
   };
   switch (f.kind) {
     case kActivationRelu:
-      return x > T(0) ? x : T(0);
+      return x < T(0) ? T(0) : x;
     case kActivationClip:
       return clip(x, a, b);
     case kActivationLeakyRelu:
@@ -38,7 +39,19 @@ T apply_activation(const Activation& f, T x) {
     case kActivationSilu:
       return x / (T(1) + std::exp(-x));
     case kActivationGelu:
-      return x * T(0.5) * (T(1) + std::erf(x * T(0.70710678118654752)));
+      return x / T(2) * (T(1) + std::erf(x / std::sqrt(T(2))));
+    case kActivationAffine:
+      return a * x + b;
+    case kActivationThresholdedRelu:
+      return x < a ? T(0) : x;
+    case kActivationScaledTanh:
+      return a * std::tanh(b * x);
+    case kActivationElu:
+      return x < T(0) ? a * std::expm1(x) : x;
+    case kActivationSoftsign:
+      return x / (T(1) + std::abs(x));
+    case kActivationSoftplus:
+      return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x)));
     default:
       return x;
   }

@@ -9,6 +9,7 @@ namespace hasten {
 namespace {
 
 constexpr double kCacheBytes = 192 << 10;  // of a chunk's input: it stays in the L2 cache
+constexpr int64_t kPassBytes = 16 << 10;   // of weights that a pass need not be cut for
 constexpr int64_t kItems = 16;             // enough for threads to share evenly
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -228,6 +229,10 @@ Status lower_direct(LowerContext& c, const Convolution& v, bool x_blocked, bool 
   reorder.pixels = args.in_pixels;
   const int64_t reorder_items = v.images * blocks_of(reorder.channels);
   const int64_t copied = copy ? scratch.floats(reorder_items * kChannelBlock * reorder.pixels) : 0;
+  // Many weights for a block of channels: the kernel takes input channels in passes.
+  const bool passes = taps * v.group_in * kChannelBlock * 4 > kPassBytes && args.out_pixels > 4;
+  const int64_t partial =
+      passes ? scratch.floats(v.images * v.groups * blocks * kChannelBlock * args.out_pixels) : 0;
   c.scratch(static_cast<size_t>(scratch.bytes));
   c.flops(2 * plan->tap_visits *
           static_cast<double>(v.images * v.groups * v.group_in * v.group_out));
@@ -249,6 +254,7 @@ Status lower_direct(LowerContext& c, const Convolution& v, bool x_blocked, bool 
     a.w = w.get(s);
     a.bias = bias.get(s);
     a.residual = residual ? s.input<float>(3) : nullptr;
+    a.partial = passes ? reinterpret_cast<float*>(s.scratch + partial) : nullptr;
     a.y = s.output<float>(0);
     s.parallel(items, 1, [&](int64_t begin, int64_t end) { kernel(&a, begin, end); });
   });

@@ -8,35 +8,6 @@ namespace hasten {
 
 namespace {
 
-Status infer(InferContext& c) {
-  const Facts &a = c.in(0), &b = c.in(1);
-  HASTEN_CHECK(check_same_dtype(c, a, "A", b, "B"));
-  HASTEN_CHECK(check_product_dtype(c, a.dtype));
-  if (!a.has_shape || !b.has_shape) {
-    c.set_unknown(0, a.dtype);
-    return {};
-  }
-  if (a.rank() == 0 || b.rank() == 0) {
-    return c.invalid("A is {} and B is {}, neither may be a scalar", a.text(), b.text());
-  }
-  const Dim a_k = a.shape.back(), b_k = b.shape[b.rank() - (b.rank() > 1 ? 2 : 1)];
-  if (a_k.known() && b_k.known() && !(a_k == b_k)) {
-    return c.invalid("A {} has {} columns, B {} has {} rows", shape_text(a.shape), a_k.text(),
-                     shape_text(b.shape), b_k.text());
-  }
-  const Shape a_batch(a.shape.begin(), a.shape.end() - (a.rank() > 1 ? 2 : 1));
-  const Shape b_batch(b.shape.begin(), b.shape.end() - (b.rank() > 1 ? 2 : 1));
-  auto out = broadcast(a_batch, b_batch);
-  if (!out) {
-    return c.invalid("the leading dimensions of A {} and B {} do not broadcast",
-                     shape_text(a.shape), shape_text(b.shape));
-  }
-  if (a.rank() > 1) out->push_back(a.shape[a.rank() - 2]);
-  if (b.rank() > 1) out->push_back(b.shape.back());
-  c.set(0, a.dtype, std::move(*out));
-  return {};
-}
-
 Status reference(RefContext& c) {
   const TensorView &a = c.in(0), &b = c.in(1);
   const ProductDims d = product_dims(a.dims, b.dims);
@@ -90,7 +61,7 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_matmul() {
-  return {{"", "MatMul", 1, kLastOpset, 2, 2, 1, 1, {}, infer, reference, lower}};
+  return {{"", "MatMul", 1, kLastOpset, 2, 2, 1, 1, {}, infer_matmul, reference, lower}};
 }
 
 }  // namespace hasten

@@ -32,6 +32,35 @@ Status check_same_dtype(const OpContext& c, const Facts& a, const char* a_name, 
                    b_name, dtype_name(b.dtype));
 }
 
+Status infer_matmul(InferContext& c) {
+  const Facts &a = c.in(0), &b = c.in(1);
+  HASTEN_CHECK(check_same_dtype(c, a, "A", b, "B"));
+  HASTEN_CHECK(check_product_dtype(c, a.dtype));
+  if (!a.has_shape || !b.has_shape) {
+    c.set_unknown(0, a.dtype);
+    return {};
+  }
+  if (a.rank() == 0 || b.rank() == 0) {
+    return c.invalid("A is {} and B is {}, neither may be a scalar", a.text(), b.text());
+  }
+  const Dim a_k = a.shape.back(), b_k = b.shape[b.rank() - (b.rank() > 1 ? 2 : 1)];
+  if (a_k.known() && b_k.known() && !(a_k == b_k)) {
+    return c.invalid("A {} has {} columns, B {} has {} rows", shape_text(a.shape), a_k.text(),
+                     shape_text(b.shape), b_k.text());
+  }
+  const Shape a_batch(a.shape.begin(), a.shape.end() - (a.rank() > 1 ? 2 : 1));
+  const Shape b_batch(b.shape.begin(), b.shape.end() - (b.rank() > 1 ? 2 : 1));
+  auto out = broadcast(a_batch, b_batch);
+  if (!out) {
+    return c.invalid("the leading dimensions of A {} and B {} do not broadcast",
+                     shape_text(a.shape), shape_text(b.shape));
+  }
+  if (a.rank() > 1) out->push_back(a.shape[a.rank() - 2]);
+  if (b.rank() > 1) out->push_back(b.shape.back());
+  c.set(0, a.dtype, std::move(*out));
+  return {};
+}
+
 ProductDims product_dims(std::span<const int64_t> a, std::span<const int64_t> b) {
   ProductDims d;
   d.k = a.back();

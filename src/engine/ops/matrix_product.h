@@ -16,6 +16,9 @@ Status check_product_dtype(const OpContext& c, DType dtype);
 Status check_same_dtype(const OpContext& c, const Facts& a, const char* a_name, const Facts& b,
                         const char* b_name);
 
+/// Of MatMul and of what passes make of it: the product of inputs 0 and 1.
+Status infer_matmul(InferContext& c);
+
 /// What the references sum in: double for floats; wrapping arithmetic for integers.
 template <class T>
 using ProductSum = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,

@@ -243,7 +243,9 @@ Status lower(LowerContext& c) {
 
 std::vector<OpDef> ops_pad() {
   OpDef attribute{"", "Pad", 2, 10, 1, 1, 1, 1, {"mode", "pads", "value"}, infer, reference, lower};
+  attribute.moves_elements = true;
   OpDef input{"", "Pad", 11, 17, 2, 3, 1, 1, {"mode"}, infer, reference, lower};
+  input.moves_elements = true;
   OpDef with_axes = input;
   with_axes.since = 18;
   with_axes.until = kLastOpset;

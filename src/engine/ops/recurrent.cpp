@@ -1,7 +1,6 @@
 #include "engine/ops/recurrent.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace hasten {
@@ -54,36 +53,6 @@ Status check_input(InferContext& c, size_t i, const char* name, const Shape& wan
 
 }  // namespace
 
-double RecurrentActivation::operator()(double x) const {
-  const double a = alpha, b = beta;
-  switch (kind) {
-    case kActivationRelu:
-      return x < 0 ? 0 : x;
-    case kActivationTanh:
-      return std::tanh(x);
-    case kActivationSigmoid:
-      return 1 / (1 + std::exp(-x));
-    case kActivationAffine:
-      return a * x + b;
-    case kActivationLeakyRelu:
-      return x < 0 ? a * x : x;
-    case kActivationThresholdedRelu:
-      return x < a ? 0 : x;
-    case kActivationScaledTanh:
-      return a * std::tanh(b * x);
-    case kActivationHardSigmoid:
-      return std::clamp(a * x + b, 0.0, 1.0);
-    case kActivationElu:
-      return x < 0 ? a * std::expm1(x) : x;
-    case kActivationSoftsign:
-      return x / (1 + std::abs(x));
-    case kActivationSoftplus:
-      return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
-    default:
-      return x;
-  }
-}
-
 Result<Recurrent> Recurrent::parse(const OpContext& c, int64_t gates,
                                    const std::vector<std::string>& defaults) {
   const Node& n = c.node();
@@ -125,9 +94,9 @@ Result<Recurrent> Recurrent::parse(const OpContext& c, int64_t gates,
     const auto* known = std::find_if(std::begin(kNames), std::end(kNames),
                                      [&](const auto& k) { return lower_case(name) == k.name; });
     if (known == std::end(kNames)) return c.invalid("activation '{}' is not known", name);
-    RecurrentActivation a{known->kind, known->alpha, known->beta};
-    if (known->takes_alpha && alpha < alphas.size()) a.alpha = alphas[alpha++];
-    if (known->takes_beta && beta < betas.size()) a.beta = betas[beta++];
+    Activation a{known->kind, known->alpha, known->beta};
+    if (known->takes_alpha && alpha < alphas.size()) a.a = alphas[alpha++];
+    if (known->takes_beta && beta < betas.size()) a.b = betas[beta++];
     r.activations.push_back(a);
   }
   return r;

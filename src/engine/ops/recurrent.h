@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/ops/activation.h"
 #include "engine/ops/matrix_product.h"
 
 namespace hasten {
@@ -11,25 +12,19 @@ namespace hasten {
 /// Inputs of all three; LSTM has two more.
 enum RecurrentInput : size_t { kInX, kInW, kInR, kInB, kInLengths, kInH, kInC, kInP };
 
-struct RecurrentActivation {
-  ActivationKind kind;
-  float alpha, beta;
-  double operator()(double x) const;
-};
-
 /// The attributes.
 struct Recurrent {
   int64_t gates = 1;
   int64_t directions = 1;
   bool reverse[2] = {};
-  bool batch_first = false;                      // layout = 1
-  float clip = 0;                                // infinity: none
-  std::vector<RecurrentActivation> activations;  // of the first direction, then of the second
+  bool batch_first = false;             // layout = 1
+  float clip = 0;                       // infinity: none
+  std::vector<Activation> activations;  // of the first direction, then of the second
 
   /// `defaults`: the names for one direction. Errors: invalid_model.
   static Result<Recurrent> parse(const OpContext& c, int64_t gates,
                                  const std::vector<std::string>& defaults);
-  const RecurrentActivation* activations_of(int64_t direction) const {
+  const Activation* activations_of(int64_t direction) const {
     return activations.data() +
            static_cast<size_t>(direction) * activations.size() / static_cast<size_t>(directions);
   }

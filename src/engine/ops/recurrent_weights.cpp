@@ -76,7 +76,7 @@ Status RecurrentWeights::prepare(LowerContext& c, const Recurrent& r, const Recu
   product_.args.d_col = 1;
   product_.use_panels();
   product_.choose();
-  scratch_bytes_ += static_cast<size_t>(directions_ * rows_ * columns_) * sizeof(float);
+  scratch_bytes_ += round_up(static_cast<size_t>(directions_ * rows_ * columns_) * sizeof(float));
   return {};
 }
 

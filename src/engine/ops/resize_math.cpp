@@ -93,51 +93,59 @@ Result<int64_t> scaled_size(const OpContext& c, int64_t in, float scale) {
   return rounded_size(c, static_cast<float>(in) * scale);
 }
 
+/// x / scale. Where the scale is the ratio of two sizes the quotient is that of the sizes, so that
+/// ties are ties; else it is rounded to float like the scale, which brings most ties back (1.5 by
+/// the float next to 0.3).
+double unscaled(const ResizeAxis& a, double x) {
+  if (a.scale == static_cast<float>(a.out) / static_cast<float>(a.in)) {
+    return x * static_cast<double>(a.in) / static_cast<double>(a.out);
+  }
+  return static_cast<double>(static_cast<float>(x) / a.scale);
+}
+
 /// The coordinate in the input of element x of the output.
-float source_of(const ResizeRules& rules, const ResizeAxis& a, float x) {
-  const auto in = static_cast<float>(a.in);
+double source_of(const ResizeRules& rules, const ResizeAxis& a, int64_t index) {
+  const auto x = static_cast<double>(index), in = static_cast<double>(a.in);
+  const auto out = static_cast<double>(a.out), length = static_cast<double>(a.length);
   switch (rules.coordinates) {
     case Coordinates::kHalfPixel:
-      return (x + 0.5f) / a.scale - 0.5f;
-    case Coordinates::kHalfPixelSymmetric: {
-      const float adjustment = static_cast<float>(a.out) / a.length;
-      const float center = in / 2;
-      return center * (1 - adjustment) + (x + 0.5f) / a.scale - 0.5f;
-    }
+      return unscaled(a, x + 0.5) - 0.5;
+    case Coordinates::kHalfPixelSymmetric:
+      return in / 2 * (1 - out / length) + unscaled(a, x + 0.5) - 0.5;
     case Coordinates::kPytorchHalfPixel:
-      return a.length > 1 ? (x + 0.5f) / a.scale - 0.5f : 0;
+      return a.out > 1 ? unscaled(a, x + 0.5) - 0.5 : 0;
     case Coordinates::kAlignCorners:
-      return a.length == 1 ? 0 : x * (in - 1) / (a.length - 1);
+      return a.length == 1 ? 0 : x * (in - 1) / (length - 1);
     case Coordinates::kAsymmetric:
-      return x / a.scale;
+      return unscaled(a, x);
     case Coordinates::kTfHalfPixelForNn:
-      return (x + 0.5f) / a.scale;
+      return unscaled(a, x + 0.5);
     case Coordinates::kTfCropAndResize:
       break;
   }
-  return a.length > 1
-             ? a.roi_begin * (in - 1) + x * (a.roi_end - a.roi_begin) * (in - 1) / (a.length - 1)
-             : 0.5f * (a.roi_begin + a.roi_end) * (in - 1);
+  const auto begin = static_cast<double>(a.roi_begin), end = static_cast<double>(a.roi_end);
+  return a.out > 1 ? begin * (in - 1) + x * (end - begin) * (in - 1) / (out - 1)
+                   : 0.5 * (begin + end) * (in - 1);
 }
 
-bool is_outside(const ResizeRules& rules, const ResizeAxis& a, float source) {
+bool is_outside(const ResizeRules& rules, const ResizeAxis& a, double source) {
   return rules.coordinates == Coordinates::kTfCropAndResize &&
-         !(source >= 0 && source <= static_cast<float>(a.in - 1));
+         !(source >= 0 && source <= static_cast<double>(a.in - 1));
 }
 
 /// From a coordinate to an index, whatever it is.
-int64_t clamp_index(float x, int64_t n) {
+int64_t clamp_index(double x, int64_t n) {
   if (!(x > 0)) return 0;
-  if (x >= static_cast<float>(n - 1)) return n - 1;
+  if (x >= static_cast<double>(n - 1)) return n - 1;
   return static_cast<int64_t>(x);
 }
 
-float rounded(Rounding rounding, float x, bool shrinks) {
+double rounded(Rounding rounding, double x, bool shrinks) {
   switch (rounding) {
     case Rounding::kRoundPreferFloor:
-      return std::ceil(x - 0.5f);
+      return std::ceil(x - 0.5);
     case Rounding::kRoundPreferCeil:
-      return std::floor(x + 0.5f);
+      return std::floor(x + 0.5);
     case Rounding::kFloor:
       return std::floor(x);
     case Rounding::kCeil:
@@ -262,7 +270,7 @@ AxisMap nearest_map(const ResizeRules& rules, const ResizeAxis& a) {
   if (is_unchanged(rules, a)) return identity_map(a.out);
   AxisMap map;
   for (int64_t x = 0; x < a.out; ++x) {
-    const float source = source_of(rules, a, static_cast<float>(x));
+    const double source = source_of(rules, a, x);
     map.push_back(is_outside(rules, a, source)
                       ? kFill
                       : clamp_index(rounded(rules.rounding, source, a.scale < 1), a.in));
@@ -285,12 +293,12 @@ AxisTaps axis_taps(const ResizeRules& rules, const ResizeAxis& a) {
   const auto first = static_cast<int64_t>(std::floor(-radius / stretch)) + 1;
   t.taps = 2 - 2 * first;
   for (int64_t x = 0; x < a.out; ++x) {
-    const float source = source_of(rules, a, static_cast<float>(x));
+    const double source = source_of(rules, a, x);
     t.outside.push_back(is_outside(rules, a, source));
     t.any_outside |= t.outside.back();
-    const float floor = t.outside.back() ? 0 : std::floor(source);
+    const double floor = t.outside.back() ? 0 : std::floor(source);
     const auto base = static_cast<int64_t>(floor);
-    const double fraction = t.outside.back() ? 0 : static_cast<double>(source - floor);
+    const double fraction = t.outside.back() ? 0 : source - floor;
     std::vector<double> weights;
     double sum = 0;
     for (int64_t k = 0; k < t.taps; ++k) {

@@ -50,12 +50,11 @@ struct ResizeOperands {
   std::optional<std::vector<int64_t>> sizes;
 };
 
-/// How one axis is resized. Coordinates are computed in float: x in [0, out) of the output comes
-/// from a place in [0, in) of the input.
+/// How one axis is resized.
 struct ResizeAxis {
   int64_t in = 1, out = 1;
   float scale = 1;
-  float length = 1;  // of the output before it was rounded to `out`
+  float length = 1;  // of the output, before rounding down to `out`
   float roi_begin = 0, roi_end = 1;
 };
 
