@@ -1,0 +1,148 @@
+// The node tests that ONNX ships: every one gives the right answer, on the references and on the
+// kernels of every tier, or is refused by name.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "engine/exec/engine.h"
+#include "engine/onnx/load.h"
+#include "tests/ops/op_harness.h"
+
+namespace hasten::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A field of a protobuf message that holds bytes.
+std::string field(int number, const std::string& bytes) {
+  std::string out(1, static_cast<char>(number << 3 | 2));
+  size_t length = bytes.size();
+  for (; length >= 128; length >>= 7) out += static_cast<char>(length | 128);
+  return out + static_cast<char>(length) + bytes;
+}
+
+/// A file with one TensorProto: read as the value of a Constant, the only node of a model.
+Result<Tensor> read_tensor(const fs::path& path) {
+  const std::string opset("\x42\x02\x10\x15", 4), ir_version("\x08\x08", 2);
+  const std::string is_tensor("\xa0\x01\x04", 3);
+  const std::string attribute = field(1, "value") + field(5, read_file(path)) + is_tensor;
+  const std::string node = field(2, "y") + field(4, "Constant") + field(5, attribute);
+  const std::string graph = field(1, node) + field(2, "g") + field(12, field(1, "y"));
+  const std::string model = ir_version + field(7, graph) + opset;
+  HASTEN_TRY(const Graph loaded, load_onnx_bytes(std::as_bytes(std::span(model))));
+  for (const Value& v : loaded.values) {
+    if (v.is_constant()) return v.constant;
+  }
+  return fail(Code::kUnsupported, "{}: not a tensor", path.string());
+}
+
+/// input_0.pb, input_1.pb, …
+Result<std::vector<Tensor>> read_tensors(const fs::path& folder, const std::string& stem) {
+  std::vector<Tensor> tensors;
+  for (int i = 0;; ++i) {
+    const fs::path path = folder / fmt::format("{}_{}.pb", stem, i);
+    if (!fs::exists(path)) return tensors;
+    HASTEN_TRY(Tensor t, read_tensor(path));
+    tensors.push_back(std::move(t));
+  }
+}
+
+struct Way {
+  std::string name;
+  const char* isa;
+  EngineOptions options;
+};
+
+Status run_one(Context& context, const Way& way, const fs::path& folder) {
+  HASTEN_TRY(const auto engine,
+             open_engine(context, (folder / "model.onnx").string(), way.options));
+  for (int set = 0;; ++set) {
+    const fs::path data = folder / fmt::format("test_data_set_{}", set);
+    if (!fs::exists(data)) return {};
+    HASTEN_TRY(const auto inputs, read_tensors(data, "input"));
+    HASTEN_TRY(const auto want, read_tensors(data, "output"));
+    HASTEN_TRY(const auto runner, engine->make_runner());
+    std::vector<TensorView> views;
+    for (const Tensor& t : inputs) views.push_back(t.view());
+    HASTEN_CHECK(runner->bind(views));
+    HASTEN_CHECK(runner->run());
+    const auto outputs = runner->outputs();
+    if (outputs.size() != want.size()) {
+      return fail(Code::kInternal, "{} outputs, wanted {}", outputs.size(), want.size());
+    }
+    for (size_t i = 0; i < want.size(); ++i) {
+      const Tensor got =
+          Tensor::borrow(outputs[i].dtype, outputs[i].dims, outputs[i].data, nullptr);
+      // As ONNX's own runner; halves have fewer bits than its 1e-3.
+      const bool half = got.dtype() == DType::kF16 || got.dtype() == DType::kBF16;
+      const std::string text = difference(got, want[i], {half ? 1e-2 : 1e-3, 1e-6});
+      if (!text.empty()) return fail(Code::kInternal, "output {}: {}", i, text);
+    }
+  }
+}
+
+}  // namespace
+
+TEST(NodeTests, RightAnswerOrRefusedByName) {
+  const fs::path root = "/usr/share/libonnx-testdata/data/node";
+  if (!fs::exists(root)) GTEST_SKIP() << "libonnx-testdata is not installed";
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(root)) folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+
+  std::vector<Way> ways(1);
+  ways[0].name = "reference";
+  ways[0].isa = isa_name(supported_isas().back());
+  ways[0].options.reference_only = true;
+  ways[0].options.enable_passes = false;
+  for (const Isa isa : supported_isas()) {
+    ways.push_back({isa_name(isa), isa_name(isa), {}});
+    ways.back().options.threads = 2;
+  }
+  const char* old_isa = std::getenv("HASTEN_ISA");
+  const std::string restore = old_isa ? old_isa : "";
+  for (const Way& way : ways) {
+    ::setenv("HASTEN_ISA", way.isa, 1);
+    auto context = Context::make();
+    ASSERT_TRUE(context) << context.error().message;
+    int right = 0, refused = 0, wrong = 0;
+    std::map<std::string, int> reasons;
+    for (const fs::path& folder : folders) {
+      const Status status = run_one(**context, way, folder);
+      if (status) {
+        ++right;
+      } else if (status.error().code == Code::kUnsupported) {
+        ++refused;
+        ++reasons[status.error().message];
+      } else {
+        ++wrong;
+        ADD_FAILURE() << way.name << ", " << folder.filename().string() << ": "
+                      << status.error().message;
+      }
+    }
+    printf("%-10s %d right, %d refused by name, %d wrong\n", way.name.c_str(), right, refused,
+           wrong);
+    if (std::getenv("HASTEN_VERBOSE")) {
+      for (const auto& [reason, n] : reasons) printf("  %4d %s\n", n, reason.c_str());
+    }
+    EXPECT_GT(right, 0);
+  }
+  if (old_isa) {
+    ::setenv("HASTEN_ISA", restore.c_str(), 1);
+  } else {
+    ::unsetenv("HASTEN_ISA");
+  }
+}
+
+}  // namespace hasten::test
