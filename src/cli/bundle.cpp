@@ -57,7 +57,7 @@ Result<std::set<std::string>> external_files(const MappedFile& model) {
   return locations;
 }
 
-Status duplicate(const fs::path& from, const fs::path& to) {
+Status copy_into(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_directories(to.parent_path(), error);
   if (!error) fs::copy_file(from, to, error);
@@ -139,10 +139,10 @@ Status BundleWriter::record(const std::string& name) {
 Status BundleWriter::add_model(const std::string& path) {
   HASTEN_TRY(const MappedFile model, MappedFile::open(path));
   HASTEN_TRY(const std::set<std::string> locations, external_files(model));
-  HASTEN_CHECK(duplicate(path, work_ + "/model.onnx"));
+  HASTEN_CHECK(copy_into(path, work_ + "/model.onnx"));
   HASTEN_CHECK(record("model.onnx"));
   for (const std::string& location : locations) {
-    HASTEN_CHECK(duplicate(fs::path(path).parent_path() / location, fs::path(work_) / location));
+    HASTEN_CHECK(copy_into(fs::path(path).parent_path() / location, fs::path(work_) / location));
     HASTEN_CHECK(record(location));
   }
   return {};

@@ -1,4 +1,6 @@
 // hasten compare A B: is B faster, and do both say the same?
+#include <filesystem>
+
 #include "cli/app.h"
 #include "cli/commands.h"
 #include "cli/diff_models.h"
@@ -14,6 +16,15 @@ struct Options {
   std::string a, b;
   CompareOptions compare;
 };
+
+/// A target without the folders of its model, and the engine's version.
+std::string label(const Target& target, const std::string& version) {
+  const std::string options =
+      target.text.substr(std::min(target.text.size(), target.text.rfind('@')));
+  const std::string path = target.text.substr(0, target.text.size() - options.size());
+  const std::string name = std::filesystem::path(path).filename().string();
+  return fmt::format("{}{} ({})", name.empty() ? path : name, options, version);
+}
 
 Json side_json(const Target& target, const std::string& version, int threads,
                const BenchResult& result) {
@@ -56,8 +67,7 @@ Result<int> run_compare(App& app, const Options& options) {
   json.update(to_json(result));
   json["assumed"] = samples.assumed;
   HASTEN_CHECK(
-      app.print(json, compare_text(result, fmt::format("{} ({})", a.text, version_a),
-                                   fmt::format("{} ({})", b.text, version_b), app.style())));
+      app.print(json, compare_text(result, label(a, version_a), label(b, version_b), app.style())));
   return result.interrupted ? 130 : 0;
 }
 

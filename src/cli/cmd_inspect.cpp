@@ -76,6 +76,10 @@ Work count_work(const Graph& graph, const std::vector<Port>& ports) {
   });
   if (!inferred) work.why_partial = inferred.error().message;
   work.cost = graph_cost(concrete);
+  if (work.why_partial.empty() && work.cost.unknown > 0) {
+    work.why_partial =
+        fmt::format("{} nodes are left out: their shapes can't be told", work.cost.unknown);
+  }
   return work;
 }
 
@@ -154,9 +158,16 @@ std::string to_text(const Target& target, const Graph& graph, const Found& found
   for (size_t i = 0; i < ops.size(); ++i)
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", ops[i].first, ops[i].second);
   text += "\n";
+  // One line for what is the same; --json has every node.
+  std::map<std::pair<std::string, std::string>, std::pair<std::string, int>> kinds;
   for (const Unsupported& u : found.unsupported) {
-    text +=
-        fmt::format("  {} node '{}': {}; {}\n", style.bad("unsupported:"), u.node, u.what, u.fix);
+    auto& [first, count] = kinds[{u.what, u.fix}];
+    if (count++ == 0) first = u.node;
+  }
+  for (const auto& [kind, nodes] : kinds) {
+    text += fmt::format("  {} {} ({} node{}, the first is '{}'): {}\n", style.bad("unsupported:"),
+                        kind.first, nodes.second, nodes.second == 1 ? "" : "s", nodes.first,
+                        kind.second);
   }
   return text;
 }

@@ -142,9 +142,11 @@ Status infer_with(Graph& graph, const std::vector<Port>& ports, const std::vecto
       graph, [](const Node& node, std::span<const Tensor> in) { return evaluate_node(node, in); });
 }
 
-bool has_blocks(const Graph& graph) {
-  return std::any_of(graph.main.nodes.begin(), graph.main.nodes.end(),
-                     [](const Node& n) { return !n.blocks.empty(); });
+/// Does inference see all of the graph? Not the branch that a run will take, nor behind operators
+/// we lack.
+bool is_transparent(const Graph& graph) {
+  return std::all_of(graph.main.nodes.begin(), graph.main.nodes.end(),
+                     [](const Node& n) { return n.blocks.empty() && n.def != nullptr; });
 }
 
 // ---- values -----------------------------------------------------------------------------------
@@ -353,9 +355,10 @@ Result<Samples> make_up_inputs(const std::vector<Port>& ports, std::map<std::str
                make_sample(ports, given, resolved, inferred ? &*inferred : nullptr, seed));
     // Nothing to choose: whatever is wrong will be said by the engine.
     if (!resolved.open) return samples;
-    // Branches that aren't taken, and operators we lack, are judged by running the model.
-    const bool decided = graph != nullptr && !has_blocks(*graph) &&
-                         (possible || possible.error().code != Code::kUnsupported);
+    // Inference decides as far as it sees; what it can't judge is judged by running the model.
+    const bool decided =
+        graph != nullptr &&
+        (possible ? is_transparent(*graph) : possible.error().code != Code::kUnsupported);
     if (!decided) possible = trial ? trial(samples) : Status();
     if (possible) return samples;
     const Code code = possible.error().code;

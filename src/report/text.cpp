@@ -24,14 +24,18 @@ std::string warnings_text(const std::vector<Warning>& warnings, const Style& sty
 }
 
 std::string bench_text(const BenchResult& r, const Style& style) {
-  auto quantile = [&r](const std::optional<double>& value) {
-    return value ? format_ms(*value)
-                 : fmt::format("not estimable from {} runs, max {}", r.n, format_ms(r.max_ms));
+  auto quantile = [&r](const std::optional<double>& value,
+                       const std::optional<Interval>& interval) {
+    return value ? std::pair(format_ms(*value), interval_text(interval))
+                 : std::pair(std::string("-"),
+                             fmt::format("not to be told from {} runs, the slowest took {}", r.n,
+                                         format_ms(r.max_ms)));
   };
+  const auto p90 = quantile(r.p90_ms, r.p90_interval), p99 = quantile(r.p99_ms, r.p99_interval);
   Table table("lll");
   table.row({"p50", style.bold(format_ms(r.p50_ms)), interval_text(r.p50_interval)});
-  table.row({"p90", quantile(r.p90_ms), interval_text(r.p90_interval)});
-  table.row({"p99", quantile(r.p99_ms), interval_text(r.p99_interval)});
+  table.row({"p90", p90.first, p90.second});
+  table.row({"p99", p99.first, p99.second});
   table.row({"mean", format_ms(r.mean_ms),
              fmt::format("min {}, max {}", format_ms(r.min_ms), format_ms(r.max_ms))});
   table.row({"runs", fmt::format("{}", r.n),
@@ -61,7 +65,7 @@ std::string compare_text(const Comparison& c, const std::string& a, const std::s
     auto quantile = [](const std::optional<double>& value) {
       return value ? format_ms(*value) : std::string("-");
     };
-    table.row({name, shorten(target, 60), format_ms(r.p50_ms), quantile(r.p90_ms),
+    table.row({name, shorten(target, 70), format_ms(r.p50_ms), quantile(r.p90_ms),
                quantile(r.p99_ms), format_ms(r.cold_ms), format_ms(r.load_ms)});
   };
   row("A", a, c.a);

@@ -128,9 +128,8 @@ class Handle {
 
 void ORT_API_CALL log_message(void* sink, OrtLoggingLevel level, const char*, const char*,
                               const char*, const char* message) {
-  const LogLevel to = level >= ORT_LOGGING_LEVEL_ERROR     ? LogLevel::kError
-                      : level == ORT_LOGGING_LEVEL_WARNING ? LogLevel::kWarning
-                                                           : LogLevel::kDebug;
+  // What it calls an error also comes back as a status.
+  const LogLevel to = level == ORT_LOGGING_LEVEL_WARNING ? LogLevel::kWarning : LogLevel::kDebug;
   static_cast<LogSink*>(sink)->write(to, fmt::format("ONNX Runtime: {}", one_line(message)));
 }
 
