@@ -90,7 +90,7 @@ Status write_file_atomic(const std::string& path, std::span<const std::byte> byt
     while (left > 0) {
       const ssize_t n = ::write(fd.get(), at, left);
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return give_up("write");
+      if (n <= 0) return give_up("write");
       at += n;
       left -= static_cast<size_t>(n);
     }

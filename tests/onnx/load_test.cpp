@@ -367,11 +367,11 @@ TEST(Load, WrongFunctions) {
   EXPECT_EQ(message(load(function_model({function("F", {"a", "b"}, {"r"}, {})}))),
             "invalid_model: node 'call' (F): nothing in the function makes its output 'r'");
   // Names of the caller can't be seen from inside.
-  EXPECT_EQ(
-      message(load(function_model(
-          {function("F", {"a", "b"}, {"r"}, {node("Add", {"a", "x"}, {"r"}, {}, "n")})}))),
-      "invalid_model: node 'call' (F): node 'n' (Add): input 1 'x' is made by nothing: no input, "
-      "initializer or node has that name");
+  EXPECT_EQ(message(load(function_model(
+                {function("F", {"a", "b"}, {"r"}, {node("Add", {"a", "x"}, {"r"}, {}, "n")})}))),
+            "invalid_model: node 'call' (F): node 'call/n' (Add): input 1 'x' is made by nothing: "
+            "no input, "
+            "initializer or node has that name");
 }
 
 TEST(Load, FunctionsThatMultiplyAreLimited) {
@@ -387,6 +387,20 @@ TEST(Load, FunctionsThatMultiplyAreLimited) {
     functions.push_back(function(i == 0 ? "F" : "F" + std::to_string(i), {"a", "b"}, {"r"}, calls));
   }
   EXPECT_HAS(message(load(function_model(functions))), "once functions are inlined");
+}
+
+TEST(Load, FunctionsDoNotMultiplyNamesAndAttributes) {
+  const std::string longish(100000, 'n');
+  std::vector<Proto> nodes, list;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string r = i == 999 ? "r" : "r" + std::to_string(i);
+    nodes.push_back(node("G", {"a", "b"}, {r}, {}, longish, "local"));
+  }
+  const std::vector<Proto> inner = {node("Add", {"a", "b"}, {longish}, {}, longish),
+                                    node("Add", {"a", longish}, {"r"})};
+  EXPECT_HAS(message(load(function_model({function("F", {"a", "b"}, {"r"}, nodes),
+                                          function("G", {"a", "b"}, {"r"}, inner)}))),
+             "names and attributes take more than");
 }
 
 TEST(Load, LimitOfBytes) {

@@ -13,14 +13,24 @@ namespace hasten::test {
 
 inline Dim sym(const std::string& name) { return Dim::symbol(name); }
 
-/// Of a value of which only dtype and shape are known.
-inline Facts shaped(DType dtype, Shape shape) { return {dtype, true, std::move(shape)}; }
 /// Of a value without even a rank.
-inline Facts unshaped(DType dtype) { return {dtype}; }
+inline Facts unshaped(DType dtype) {
+  Facts facts;
+  facts.dtype = dtype;
+  return facts;
+}
+/// Of a value of which only dtype and shape are known.
+inline Facts shaped(DType dtype, Shape shape) {
+  Facts facts = unshaped(dtype);
+  facts.has_shape = true;
+  facts.shape = std::move(shape);
+  return facts;
+}
 /// Of known elements.
 inline Facts known(Tensor value) {
-  const Shape shape = to_shape(value.dims());
-  return {value.dtype(), true, shape, Layout::kPlain, std::move(value)};
+  Facts facts = shaped(value.dtype(), to_shape(value.dims()));
+  facts.value = std::move(value);
+  return facts;
 }
 /// Of a known int64 list whose elements are dims, symbols included.
 inline Facts known_dims(const Shape& dims) {

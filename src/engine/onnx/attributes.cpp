@@ -219,9 +219,7 @@ Result<AttributeProto::Type> attribute_type(const AttributeProto& a) {
   return type;
 }
 
-Result<Attr> decode_attribute(const AttributeProto& a, const std::shared_ptr<const void>& owner,
-                              ExternalFiles& external) {
-  HASTEN_TRY(const A::Type type, attribute_type(a));
+Result<Attr> decode_attribute(const AttributeProto& a, AttributeProto::Type type) {
   switch (type) {
     case A::kFloat:
       return Attr(a.f);
@@ -239,18 +237,17 @@ Result<Attr> decode_attribute(const AttributeProto& a, const std::shared_ptr<con
       for (Bytes s : a.strings) strings.push_back(to_string(s));
       return Attr(std::move(strings));
     }
-    case A::kTensor: {
-      if (a.t.empty()) return fail(Code::kInvalidModel, "attribute '{}' has no tensor", a.name);
-      auto tensor = decode_tensor(a.t[0], owner, external);
-      if (!tensor) {
-        return fail(tensor.error().code, "attribute '{}': {}", a.name, tensor.error().message);
-      }
-      return Attr(std::move(*tensor));
-    }
     default:
       return fail(Code::kUnsupported, "attribute '{}' of type {} is not supported", a.name,
                   attribute_type_name(type));
   }
+}
+
+size_t attribute_bytes(const AttributeProto& a) {
+  size_t bytes = sizeof(Attr) + a.name.size() + a.s.size() + a.floats.size() * sizeof(float) +
+                 a.ints.size() * sizeof(int64_t) + a.strings.size() * sizeof(std::string);
+  for (Bytes s : a.strings) bytes += s.size();
+  return bytes;
 }
 
 }  // namespace hasten::onnx

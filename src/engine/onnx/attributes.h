@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "engine/ir/graph.h"
-#include "engine/onnx/tensor.h"
+#include "engine/onnx/proto.h"
 
 namespace hasten::onnx {
 
@@ -12,9 +12,11 @@ namespace hasten::onnx {
 /// Errors: invalid_model (a type that doesn't exist, or fields of another type).
 Result<AttributeProto::Type> attribute_type(const AttributeProto& attribute);
 
-/// Everything but graphs. Errors: invalid_model, unsupported (tensor lists, types, sparse tensors).
-Result<Attr> decode_attribute(const AttributeProto& attribute,
-                              const std::shared_ptr<const void>& owner, ExternalFiles& external);
+/// Everything but tensors and graphs. Error: unsupported (lists of those, types, sparse tensors).
+Result<Attr> decode_attribute(const AttributeProto& attribute, AttributeProto::Type type);
+
+/// About what the decoded attribute will take.
+size_t attribute_bytes(const AttributeProto& attribute);
 
 /// "int", "floats" …
 const char* attribute_type_name(AttributeProto::Type type);

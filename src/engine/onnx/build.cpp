@@ -13,6 +13,9 @@ namespace hasten::onnx {
 
 namespace {
 
+constexpr size_t kMaxGraphBytes = size_t{64} << 20;
+constexpr size_t kMaxPrefix = 200;
+
 Error within(const std::string& place, Error error) {
   error.message = fmt::format("{}: {}", place, error.message);
   return error;
@@ -145,9 +148,18 @@ class Builder {
     if (graph_.values.size() >= max_values()) {
       return fail(Code::kUnsupported, "more than {} values", max_values());
     }
+    HASTEN_CHECK(charge(value.name.size() + value.shape.size() * sizeof(Dim)));
     const ValueId id = graph_.add_value(std::move(value));
     scope.names.emplace(name, id);
     return id;
+  }
+
+  /// What the graph takes besides weights and the nodes themselves; functions that are called often
+  /// could multiply it.
+  Status charge(size_t bytes) {
+    charged_ += bytes;
+    if (charged_ <= kMaxGraphBytes) return {};
+    return fail(Code::kUnsupported, "names and attributes take more than {} bytes", kMaxGraphBytes);
   }
 
   size_t max_values() const { return static_cast<size_t>(options_.max_nodes) * 8; }
@@ -415,6 +427,7 @@ class Builder {
     // Absent at the end is the same as not there.
     while (!node.inputs.empty() && node.inputs.back() == kNoValue) node.inputs.pop_back();
     while (!node.outputs.empty() && node.outputs.back() == kNoValue) node.outputs.pop_back();
+    HASTEN_CHECK(charge(node.name.size() + p.inputs.size() * sizeof(ValueId)));
     if (auto done = attributes(p, scope, frame, node); !done) {
       return fail(within(node.label(), std::move(done.error())));
     }
@@ -448,13 +461,24 @@ class Builder {
         node.blocks.emplace_back(std::string(a.name), std::move(inner));
         continue;
       }
-      auto attr = decode_attribute(*value, owner_, external_);
+      HASTEN_CHECK(charge(attribute_bytes(*value)));
+      auto attr = attribute(*value, type);
       if (!attr && !known && attr.error().code == Code::kUnsupported)
         continue;  // its node is anyway
       if (!attr) return fail(std::move(attr.error()));
       node.attrs.emplace_back(std::string(a.name), std::move(*attr));
     }
     return {};
+  }
+
+  Result<Attr> attribute(const AttributeProto& a, AttributeProto::Type type) {
+    if (type != AttributeProto::kTensor) return decode_attribute(a, type);
+    if (a.t.empty()) return fail(Code::kInvalidModel, "attribute '{}' has no tensor", a.name);
+    auto decoded = tensor(a.t[0]);
+    if (!decoded) {
+      return fail(within(fmt::format("attribute '{}'", a.name), std::move(decoded.error())));
+    }
+    return Attr(std::move(*decoded));
   }
 
   // ---- local functions ----
@@ -476,6 +500,7 @@ class Builder {
     inner.is_function = true;
     inner.calls = frame.calls + 1;
     inner.prefix = frame.prefix + name_of(p) + "/";
+    if (inner.prefix.size() > kMaxPrefix) inner.prefix = frame.prefix;
     HASTEN_CHECK(bind_arguments(fn, p, frame, inner));
     Scope body;
     for (size_t i = 0; i < fn.inputs.size(); ++i) {
@@ -577,6 +602,7 @@ class Builder {
   std::unordered_map<const TensorProto*, Tensor> decoded_;  // functions may be called often
   Graph graph_;
   int64_t made_ = 0, bytes_ = 0;
+  size_t charged_ = 0;
 };
 
 }  // namespace

@@ -16,9 +16,9 @@ struct LoadOptions {
   /// Declared shapes of inputs are replaced by these; a symbol that becomes a number so becomes it
   /// in the other inputs and outputs too.
   std::map<std::string, Shape> shapes;
-  int64_t max_bytes = 0;        // of all weights; 0: no limit
-  int64_t max_nodes = 1000000;  // after functions are inlined
-  int max_depth = 32;           // of subgraphs, and of functions that call functions
+  int64_t max_bytes = 0;       // of all weights; 0: no limit
+  int64_t max_nodes = 100000;  // after functions are inlined
+  int max_depth = 32;          // of subgraphs, and of functions that call functions
   /// External data may lie behind symbolic links that leave the model's folder, as in the cache of
   /// Hugging Face.
   bool allow_external_links = false;
