@@ -11,7 +11,7 @@ TEST(DepthToSpace, BothModes) {
   std::vector<int64_t> values(8);
   for (int64_t i = 0; i < 8; ++i) values[static_cast<size_t>(i)] = i;
   const Tensor x = ints({1, 8, 1, 1}, values);
-  check_op(depth_to_space(x, 2, "DCR"), ints({1, 2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7}), "copy");
+  check_op(depth_to_space(x, 2, "DCR"), ints({1, 2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7}), "transpose");
   check_op(depth_to_space(x, 2, "CRD"), ints({1, 2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7}));
   check_op(make_case("SpaceToDepth", 13, {ints({1, 2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7})},
                      {{"blocksize", int64_t{2}}}),

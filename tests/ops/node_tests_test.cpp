@@ -74,7 +74,15 @@ Status run_one(Context& context, const Way& way, const fs::path& folder) {
     HASTEN_TRY(const auto want, read_tensors(data, "output"));
     HASTEN_TRY(const auto runner, engine->make_runner());
     std::vector<TensorView> views;
-    for (const Tensor& t : inputs) views.push_back(t.view());
+    for (const Tensor& t : inputs) {
+      views.push_back(t.view());
+      // The files hold bfloat16 as the bits of uint16.
+      const size_t i = views.size() - 1;
+      if (i < engine->inputs().size() && t.dtype() == DType::kU16 &&
+          engine->inputs()[i].dtype == DType::kBF16) {
+        views.back().dtype = DType::kBF16;
+      }
+    }
     HASTEN_CHECK(runner->bind(views));
     HASTEN_CHECK(runner->run());
     const auto outputs = runner->outputs();
@@ -82,8 +90,9 @@ Status run_one(Context& context, const Way& way, const fs::path& folder) {
       return fail(Code::kInternal, "{} outputs, wanted {}", outputs.size(), want.size());
     }
     for (size_t i = 0; i < want.size(); ++i) {
-      const Tensor got =
-          Tensor::borrow(outputs[i].dtype, outputs[i].dims, outputs[i].data, nullptr);
+      const bool bits = outputs[i].dtype == DType::kBF16 && want[i].dtype() == DType::kU16;
+      const Tensor got = Tensor::borrow(bits ? DType::kU16 : outputs[i].dtype, outputs[i].dims,
+                                        outputs[i].data, nullptr);
       // As ONNX's own runner; halves have fewer bits than its 1e-3.
       const bool half = got.dtype() == DType::kF16 || got.dtype() == DType::kBF16;
       const std::string text = difference(got, want[i], {half ? 1e-2 : 1e-3, 1e-6});
@@ -120,7 +129,11 @@ TEST(NodeTests, RightAnswerOrRefusedByName) {
     std::map<std::string, int> reasons;
     for (const fs::path& folder : folders) {
       const Status status = run_one(**context, way, folder);
-      if (status) {
+      if (folder.filename().string().starts_with("test_castlike_") &&
+          folder.filename().string().find("BFLOAT16") != std::string::npos) {
+        // Their `like` is [1], their models declare [3,4]: running them would be wrong.
+        EXPECT_EQ(status.error().code, Code::kInvalidArgument) << status.error().message;
+      } else if (status) {
         ++right;
       } else if (status.error().code == Code::kUnsupported) {
         ++refused;

@@ -69,12 +69,14 @@ TEST(LayerNormalization, NormalizesRows) {
     for (int64_t axis = -rank; axis < rank; ++axis) {
       const auto from = static_cast<size_t>(axis < 0 ? axis + rank : axis);
       const Dims row(dims.begin() + static_cast<int64_t>(from), dims.end());
+      // Without elements there is nothing for the kernel; the reference gives the means.
+      const std::string kernel = count_of(dims) == 0 ? "" : "layer_norm_f32";
       SCOPED_TRACE(fmt::format("{} axis {}", dims_text(dims), axis));
       const Tensor x = random_floats(dims, 1), scale = random_floats(row, 2),
                    shift = random_floats(row, 3);
-      check_op(make_case("LayerNormalization", 17, {x, scale, shift}, {{"axis", axis}}, 3),
-               "layer_norm_f32", {1e-5, 1e-5});
-      check_op(make_case("LayerNormalization", 17, {x, scale}, {{"axis", axis}}), "layer_norm_f32",
+      check_op(make_case("LayerNormalization", 17, {x, scale, shift}, {{"axis", axis}}, 3), kernel,
+               {1e-5, 1e-5});
+      check_op(make_case("LayerNormalization", 17, {x, scale}, {{"axis", axis}}), kernel,
                {1e-5, 1e-5});
     }
   }

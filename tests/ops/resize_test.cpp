@@ -73,10 +73,10 @@ TEST(Resize, NodeTests) {
 
 TEST(Resize, CropsAndExtrapolates) {
   const OpCase c = make_case(
-      "Resize", 13, {ramp({1, 4}), floats({4}, {0, -1.0f / 3, 1, 4.0f / 3}), {}, ints({2}, {1, 6})},
+      "Resize", 13, {ramp({1, 5}), floats({4}, {0, -0.25f, 1, 1.25f}), {}, ints({2}, {1, 7})},
       {{"coordinate_transformation_mode", std::string("tf_crop_and_resize")},
        {"extrapolation_value", 9.0f}});
-  check_op(c, floats({1, 6}, {9, 0, 1, 2, 3, 9}), "map_axes");
+  check_op(c, floats({1, 7}, {9, 0, 1, 2, 3, 4, 9}), "map_axes");
 }
 
 TEST(Resize, KeepsTheAspectRatio) {

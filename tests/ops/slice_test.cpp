@@ -72,7 +72,8 @@ TEST(Slice, OfBlockedChannels) {
 TEST(Slice, RefusesWhatIsWrong) {
   check_error(slice(kSix, {0}, {1}, {0}, {0}), Code::kInvalidModel, "steps [0] contain 0");
   check_error(slice(kSix, {0}, {1}, {1}, {1}), Code::kInvalidModel, "axis 1 is outside [-1, 0]");
-  check_error(slice(kSix, {0, 0}, {1, 1}, {0, -1}, {1, 1}), Code::kInvalidModel, "twice");
+  check_error(slice(kSix, {0, 0}, {1, 1}, {0, -1}, {1, 1}), Code::kInvalidModel,
+              "2 starts for an input of rank 1");
   check_error(make_case("Slice", 13, {kSix, ints({2}, {0, 0}), ints({1}, {1})}),
               Code::kInvalidModel, "2 starts and 1 ends");
 }

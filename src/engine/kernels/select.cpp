@@ -9,9 +9,13 @@ extern const KernelTable kTable;
 namespace avx2 {
 extern const KernelTable kTable;
 }
+#if defined(HASTEN_NO_AVX512)
+namespace avx512 = avx2;
+#else
 namespace avx512 {
 extern const KernelTable kTable;
 }
+#endif
 #endif
 
 const KernelTable& kernel_table(Isa isa) {

@@ -114,6 +114,10 @@ Status lower(LowerContext& c) {
     return {};
   }
   const Dims dims = c.in_dims(0);
+  if (count_of(dims) == 0) {
+    c.refuse(name, "no elements");
+    return {};
+  }
   HASTEN_TRY(const size_t axis, axis_of(c, dims.size()));
   const int64_t n = count_of(std::span(dims).subspan(axis));
   const int64_t rows = n == 0 ? 0 : count_of(std::span(dims).first(axis));
