@@ -1,5 +1,5 @@
-// Direct convolution: a tile of pixels x output channels stays in registers while all taps and input
-// channels go by. Input and output in planes or in nchw16c.
+// Direct convolution: a tile of pixels x output channels stays in registers while all taps and
+// input channels go by. Input and output in planes or in nchw16c.
 #include "engine/kernels/activation.h"
 
 namespace hasten {
@@ -34,18 +34,18 @@ struct Tiles {
   const float* bias;
   const float* residual;
   float* y;
-  float* partial;           // sums between passes, [pixel][16] in blocks of out_pixels
-  int64_t channels;         // of the pass
-  bool first, last;         // pass
-  int64_t count;            // tiles
-  int64_t x_step, y_step;   // floats from pixel to pixel
-  int64_t partial_step;     // likewise
-  int64_t lanes;            // channels in the last of the out blocks
+  float* partial;          // sums between passes, [pixel][16] in blocks of out_pixels
+  int64_t channels;        // of the pass
+  bool first, last;        // pass
+  int64_t count;           // tiles
+  int64_t x_step, y_step;  // floats from pixel to pixel
+  int64_t partial_step;    // likewise
+  int64_t lanes;           // channels in the last of the out blocks
 };
 
 // What a vector is masked with so that the channels that pad a block are zero.
-alignas(64) constexpr uint32_t kLaneMasks[2 * kLanes] = {
-    ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
+alignas(64) constexpr uint32_t kLaneMasks[2 * kLanes] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
+                                                         ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
 
 HASTEN_INLINE F16 mask_lanes(F16 v, int64_t lanes) {
   const auto* mask = reinterpret_cast<const int32_t*>(kLaneMasks + kLanes - lanes);
@@ -54,8 +54,8 @@ HASTEN_INLINE F16 mask_lanes(F16 v, int64_t lanes) {
 }
 
 /// Writes finished sums [blocks][pixels][16]: outputs in planes, activations other than clipping.
-__attribute__((noinline)) void finish_tile(const Tiles* t, const float* sums, int pixels, int blocks,
-                                           int64_t at) {
+__attribute__((noinline)) void finish_tile(const Tiles* t, const float* sums, int pixels,
+                                           int blocks, int64_t at) {
   const ConvArgs* a = t->a;
   for (int o = 0; o < blocks; ++o) {
     const int64_t lanes = o == blocks - 1 ? t->lanes : kLanes;
@@ -108,15 +108,16 @@ __attribute__((noinline)) void run_tiles(const Tiles* t) {
     const float* w_in = t->w;
     float* partial = t->partial + i * kPixels * t->partial_step;
     F16 sum[kBlocks][kPixels];
-#define HASTEN_SUMS                                         \
+#define HASTEN_SUMS                                          \
   _Pragma("GCC unroll 16") for (int o = 0; o < kBlocks; ++o) \
-  _Pragma("GCC unroll 16") for (int p = 0; p < kPixels; ++p)
+      _Pragma("GCC unroll 16") for (int p = 0; p < kPixels; ++p)
     HASTEN_SUMS sum[o][p] = set1(0.0f);
     if (!t->first) {
       HASTEN_SUMS sum[o][p] = load(partial + o * y_block + p * t->partial_step);
     }
     // One tap: `channels` input channels from x on, with their weights.
-    const auto tap = [&](const float* x, const float* w, int64_t channels) __attribute__((always_inline)) {
+    const auto tap = [&](const float* x, const float* w, int64_t channels)
+        __attribute__((always_inline)) {
 #pragma GCC unroll 1
       for (int64_t c = 0; c < channels; ++c) {
         F16 weight[kBlocks];
@@ -140,8 +141,8 @@ __attribute__((noinline)) void run_tiles(const Tiles* t) {
         for (int64_t d = 0; d < r->taps[0]; ++d) {
           for (int64_t h = 0; h < r->taps[1]; ++h) {
             const float* x = x_block + (d * a->steps.in_tap[0] + h * a->steps.in_tap[1]) * pixel;
-            const float* w = w_in + (r->tap + d * a->steps.tap[0] + h * a->steps.tap[1]) *
-                                        channels * kLanes;
+            const float* w =
+                w_in + (r->tap + d * a->steps.tap[0] + h * a->steps.tap[1]) * channels * kLanes;
             for (int64_t k = 0; k < r->taps[2]; ++k) {
               tap(x, w, channels);
               x += a->steps.in_tap[2] * pixel;
@@ -198,12 +199,16 @@ constexpr TilesFn tiles_or_null() {
 // kTiles<kStep>[log2(blocks)][pixels - 1]; where a tile wouldn't fit the registers: null.
 template <int kStep>
 constexpr TilesFn kTiles[3][14] = {
-#define HASTEN_TILES(log)                                                                             \
-  {tiles_or_null<kStep, 1, log>(),  tiles_or_null<kStep, 2, log>(),  tiles_or_null<kStep, 3, log>(),  \
-   tiles_or_null<kStep, 4, log>(),  tiles_or_null<kStep, 5, log>(),  tiles_or_null<kStep, 6, log>(),  \
-   tiles_or_null<kStep, 7, log>(),  tiles_or_null<kStep, 8, log>(),  tiles_or_null<kStep, 9, log>(),  \
-   tiles_or_null<kStep, 10, log>(), tiles_or_null<kStep, 11, log>(), tiles_or_null<kStep, 12, log>(), \
-   tiles_or_null<kStep, 13, log>(), tiles_or_null<kStep, 14, log>()}
+#define HASTEN_TILES(log)                                                 \
+  {                                                                       \
+    tiles_or_null<kStep, 1, log>(), tiles_or_null<kStep, 2, log>(),       \
+        tiles_or_null<kStep, 3, log>(), tiles_or_null<kStep, 4, log>(),   \
+        tiles_or_null<kStep, 5, log>(), tiles_or_null<kStep, 6, log>(),   \
+        tiles_or_null<kStep, 7, log>(), tiles_or_null<kStep, 8, log>(),   \
+        tiles_or_null<kStep, 9, log>(), tiles_or_null<kStep, 10, log>(),  \
+        tiles_or_null<kStep, 11, log>(), tiles_or_null<kStep, 12, log>(), \
+        tiles_or_null<kStep, 13, log>(), tiles_or_null<kStep, 14, log>()  \
+  }
     HASTEN_TILES(0), HASTEN_TILES(1), HASTEN_TILES(2)
 #undef HASTEN_TILES
 };
@@ -277,7 +282,8 @@ void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channe
 /// All input channels for all rectangles; in passes where the weights would not stay in cache.
 void run_share(const Share& s, int64_t tiles) {
   const ConvArgs* a = s.a;
-  const int64_t block_bytes = a->taps * s.blocks * kLanes * kLanes * static_cast<int64_t>(sizeof(float));
+  const int64_t block_bytes =
+      a->taps * s.blocks * kLanes * kLanes * static_cast<int64_t>(sizeof(float));
   const int64_t in_blocks = (a->group_in + kLanes - 1) / kLanes;
   int64_t pass = in_blocks;
   if (a->partial != nullptr && tiles > 2 && in_blocks * block_bytes > kWeightBytes + block_bytes) {
@@ -322,8 +328,10 @@ void conv_f32(const ConvArgs* a, int64_t begin, int64_t end) {
       const Cut cut = cut_columns(r->cols);
       const int64_t taps = r->taps[0] * r->taps[1] * r->taps[2];
       work += r->rows * r->cols * taps;
-      if (cut.pixels <= kMaxPixels[1]) narrow += r->rows * (cut.count - cut.wide) * cut.pixels * taps;
-      if (cut.pixels <= kMaxPixels[2]) single += r->rows * (cut.count - cut.wide) * cut.pixels * taps;
+      if (cut.pixels <= kMaxPixels[1])
+        narrow += r->rows * (cut.count - cut.wide) * cut.pixels * taps;
+      if (cut.pixels <= kMaxPixels[2])
+        single += r->rows * (cut.count - cut.wide) * cut.pixels * taps;
       tiles += r->rows * cut.count;
     }
     const int log = single * 2 > work ? 2 : narrow * 16 > work ? 1 : kUsualLog;
@@ -332,7 +340,8 @@ void conv_f32(const ConvArgs* a, int64_t begin, int64_t end) {
       s.blocks = blocks - o < (1 << log) ? blocks - o : 1 << log;
       const int64_t channels = a->group_out - (block + s.blocks - 1) * kLanes;
       s.last_lanes = channels < kLanes ? channels : kLanes;
-      const int64_t y = (image * a->out_channels + group * a->group_out + block * kLanes) * a->out_pixels;
+      const int64_t y =
+          (image * a->out_channels + group * a->group_out + block * kLanes) * a->out_pixels;
       s.w = a->w + (group * group_blocks + block) * w_block;
       s.bias = a->bias ? a->bias + (group * group_blocks + block) * kLanes : nullptr;
       s.residual = a->residual ? a->residual + y : nullptr;

@@ -250,7 +250,8 @@ struct ConvArgs {
   const float* bias;      // [group][out block][16], or null
   const float* residual;  // like y, or null
   float* y;
-  float* partial;  // [image][group][out block][pixel][16] for sums between passes over channels, or null
+  float* partial;  // [image][group][out block][pixel][16] for sums between passes over channels, or
+                   // null
   const WindowRect* rects;
   const int64_t* chunks;
   int64_t chunk_count;
