@@ -10,6 +10,7 @@
 #include "engine/ir/npy.h"
 #include "engine/onnx/proto.h"
 #include "engine/plan/plan_file.h"
+#include "report/json.h"
 
 namespace hasten {
 
@@ -86,7 +87,7 @@ Result<BundleInfo> read_bundle(const std::string& folder) {
     return info;
   } catch (const Json::exception& e) {
     return fail(Code::kInvalidModel, "'{}' is not a bundle.json that hasten wrote: {}", path,
-                e.what());
+                json_problem(e));
   }
 }
 

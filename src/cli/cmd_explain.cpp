@@ -20,7 +20,7 @@ Json step_json(const StepInfo& step, size_t index) {
 std::string step_text(const StepInfo& step, size_t index, const Style& style) {
   std::string text = fmt::format("{:4} {} {} -> {}", index, style.bold(step.op),
                                  shorten(step.name, 48), step.kernel);
-  if (step.flops > 0) text += style.dim(fmt::format("  {}FLOP", format_count(step.flops)));
+  if (step.flops > 0) text += style.dim("  " + format_flops(step.flops));
   if (step.bytes > 0) text += style.dim(fmt::format("  {}", format_bytes(step.bytes)));
   text += "\n";
   text += style.dim(

@@ -135,9 +135,9 @@ std::string to_text(const Target& target, const Graph& graph, const Found& found
   table.row(
       {"parameters", fmt::format("{}, {}", format_count(static_cast<double>(found.contents.params)),
                                  format_bytes(found.contents.weight_bytes))});
-  table.row({"work",
-             fmt::format("{}FLOP, {} moved, at the dims below", format_count(found.work.cost.flops),
-                         format_bytes(found.work.cost.bytes))});
+  table.row(
+      {"work", fmt::format("{}, {} moved, at the dims below", format_flops(found.work.cost.flops),
+                           format_bytes(found.work.cost.bytes))});
   if (!found.work.why_partial.empty())
     table.row({"", style.warning("only in part: " + found.work.why_partial)});
   for (const Port& p : found.inputs) {

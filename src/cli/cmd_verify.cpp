@@ -165,8 +165,8 @@ Result<int> run_verify(App& app, const Options& options) {
     findings.reasons.push_back(
         fmt::format("made on another machine: {} there, {} here", subject.claim.fingerprint, here));
   }
-  if (findings.holds && subject.claim.baseline_is_best) {
-    findings.reasons.emplace_back("the baseline was best: there is no speedup to check");
+  if (findings.holds && subject.claim.keeps_baseline) {
+    findings.reasons.emplace_back("the baseline was kept: there is no speedup to check");
   } else if (findings.holds) {
     auto checked = check_speed(app, options, subject, same_machine, findings);
     if (!checked && checked.error().code == Code::kCancelled)

@@ -16,6 +16,7 @@ constexpr int kScreeningRounds = 3;
 constexpr size_t kScreeningRuns = 3;                 // per round, at least
 constexpr double kScreeningMs = 150;                 // per round, at least
 constexpr size_t kFinalists = 2;                     // compared in full, best first
+constexpr double kLeastMoreRounds = 3;               // for which an undecided one is gone on with
 constexpr int64_t kMaxKeptBytes = int64_t{1} << 30;  // of the baseline's outputs
 
 std::string utc_now() {
@@ -176,6 +177,7 @@ class Search {
           continue;
         }
         if (i == 0) baseline = *t;
+        if (tried.outcome == Outcome::kUntried) tried.outcome = Outcome::kLost;
         ms[i].push_back(*t);
         ratios[i].push_back(baseline / *t);
       }
@@ -183,62 +185,111 @@ class Search {
     for (size_t i = 0; i < proof_.tried.size(); ++i) {
       if (ms[i].empty()) continue;
       proof_.tried[i].p50_ms = median(ms[i]);
-      proof_.tried[i].speedup = median(ratios[i]);
+      proof_.tried[i].screened = median(ratios[i]);
     }
     return {};
   }
 
   /// Compares the finalists with the baseline, best first, until one is proven faster. They share
-  /// alpha, so that looking at a second one doesn't raise the chance of a false claim.
+  /// alpha, so that looking at a second one doesn't raise the chance of a false claim. What is left
+  /// of their time goes to those that are undecided.
   Status decide() {
     std::vector<size_t> order;
     for (size_t i = 1; i < proof_.tried.size(); ++i) {
-      const Tried& t = proof_.tried[i];
-      if (t.outcome == Outcome::kLost && t.speedup) order.push_back(i);
+      if (proof_.tried[i].outcome == Outcome::kLost) order.push_back(i);
     }
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return *proof_.tried[a].speedup > *proof_.tried[b].speedup;
+      return *proof_.tried[a].screened > *proof_.tried[b].screened;
     });
-    size_t chosen = 0;
-    for (size_t rank = 0; rank < order.size() && !stopped(); ++rank) {
-      Tried& tried = proof_.tried[order[rank]];
-      if (chosen != 0 || rank >= kFinalists) {
-        tried.why = fmt::format("{:.2f}x in the screening; the best had {:.2f}x", *tried.speedup,
-                                *proof_.tried[order[0]].speedup);
-        continue;
+    for (size_t rank = kFinalists; rank < order.size(); ++rank) say_screened(order, rank);
+    order.resize(std::min(order.size(), kFinalists));
+    double left = options_.seconds * static_cast<double>(kFinalists);
+    std::vector<Comparison> results(order.size());
+    size_t chosen = 0, shown = 0;  // shown: by rank, whose comparison the proof holds
+    for (size_t rank = 0; rank < order.size() && chosen == 0 && !stopped(); ++rank) {
+      HASTEN_CHECK(compare_with_baseline(order[rank], results[rank], options_.seconds));
+      left -= results[rank].seconds;
+      if (results[rank].verdict == Verdict::kFaster) chosen = order[shown = rank];
+    }
+    while (chosen == 0 && !stopped()) {
+      const std::optional<size_t> rank = worth_more_time(results, left);
+      if (!rank) break;
+      const double before = results[*rank].seconds;
+      HASTEN_CHECK(compare_with_baseline(order[*rank], results[*rank], left));
+      left -= results[*rank].seconds - before;
+      if (results[*rank].verdict == Verdict::kFaster) chosen = order[shown = *rank];
+    }
+    if (chosen == 0) {
+      // An undecided one says more than one that lost; among equals the first.
+      for (size_t rank = 0; rank < order.size() && results[shown].verdict != Verdict::kUnsure;
+           ++rank) {
+        if (results[rank].rounds > 0 && results[rank].verdict == Verdict::kUnsure) shown = rank;
       }
-      HASTEN_TRY(const bool proven, compare_with_baseline(tried, rank));
-      if (proven) chosen = order[rank];
+    }
+    for (size_t rank = 0; rank < order.size(); ++rank) {
+      if (results[rank].rounds == 0) say_screened(order, rank);
     }
     proof_.baseline = proof_.tried[0];
     proof_.chosen = proof_.tried[chosen];
-    proof_.baseline_is_best = chosen == 0;
+    proof_.keeps_baseline = chosen == 0;
+    if (shown < results.size() && results[shown].rounds > 0) {
+      proof_.comparison = std::move(results[shown]);
+      proof_.challenger = proof_.tried[order[shown]].target;
+    }
+    for (Tried& tried : proof_.tried) {
+      if (tried.outcome == Outcome::kUntried) tried.why = "interrupted before its turn";
+    }
     return {};
   }
 
-  Result<bool> compare_with_baseline(Tried& tried, size_t rank) {
+  /// Why one that wasn't compared in full wasn't.
+  void say_screened(const std::vector<size_t>& order, size_t rank) {
+    Tried& tried = proof_.tried[order[rank]];
+    tried.why = rank == 0 ? "not compared in full: interrupted"
+                          : fmt::format("{:.2f}x in the screening, where the best had {:.2f}x",
+                                        *tried.screened, *proof_.tried[order[0]].screened);
+  }
+
+  /// The undecided one that is likely to be decided soonest, if there is time for a few rounds.
+  std::optional<size_t> worth_more_time(const std::vector<Comparison>& results, double left) const {
+    std::optional<size_t> best;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Comparison& c = results[i];
+      if (c.rounds == 0 || c.verdict != Verdict::kUnsure || !c.more_seconds) continue;
+      if (left < kLeastMoreRounds * c.seconds / static_cast<double>(c.rounds)) continue;
+      if (!best || *c.more_seconds < *results[*best].more_seconds) best = i;
+    }
+    return best;
+  }
+
+  /// Compares one in full; goes on with `result` if that has rounds already.
+  Status compare_with_baseline(size_t index, Comparison& result, double seconds) {
+    Tried& tried = proof_.tried[index];
     CompareOptions compare_options;
-    compare_options.seconds = options_.seconds;
+    compare_options.seconds = seconds;
     compare_options.alpha = options_.alpha / static_cast<double>(kFinalists);
+    compare_options.so_far = result.rounds > 0 ? &result : nullptr;
     compare_options.control = options_.control;
     compare_options.control.progress = [&](const Progress& p) {
       report(fmt::format("{} against the baseline: {}", tried.target, p.stage),
              0.6 + 0.4 * p.fraction);
     };
-    auto result = compare(instance_opener(context_, model_, proof_.tried[0].options, sets_),
-                          instance_opener(context_, model_, tried.options, sets_), compare_options);
-    if (!result) {
-      if (result.error().code == Code::kCancelled) return false;
-      return fail(result.error());
+    auto compared =
+        compare(instance_opener(context_, model_, proof_.tried[0].options, sets_),
+                instance_opener(context_, model_, tried.options, sets_), compare_options);
+    if (!compared) {
+      if (compared.error().code == Code::kCancelled) return {};
+      return fail(compared.error());
     }
-    const bool proven = result->verdict == Verdict::kFaster;
-    tried.speedup = result->speedup;
-    tried.ci = result->ci;
-    tried.why = result->why;
-    if (proven) tried.outcome = Outcome::kChosen;
-    result->outputs = tried.accuracy->diff;
-    if (rank == 0 || proven) proof_.comparison = std::move(*result);
-    return proven;
+    result = std::move(*compared);
+    result.outputs = tried.accuracy->diff;
+    tried.speedup = result.speedup;
+    tried.ci = result.ci;
+    tried.why = result.why;
+    tried.outcome = result.verdict == Verdict::kFaster   ? Outcome::kChosen
+                    : result.verdict == Verdict::kUnsure ? Outcome::kUnsure
+                                                         : Outcome::kLost;
+    return {};
   }
 
   Context& context_;

@@ -26,7 +26,8 @@ std::vector<EngineOptions> optimize_candidates(Context& context, const OptimizeO
 
 /// Opens all candidates, drops those whose outputs on `sets` don't agree with the baseline's, times
 /// the others in alternating rounds, and compares the best with the baseline (compare()). A
-/// candidate wins only when that interval lies above 1; else the baseline is best. Names the reason
+/// candidate wins only when that interval lies above 1; else the baseline is kept. The best two
+/// share alpha and twice `seconds`: what one leaves over, an undecided one gets. Names the reason
 /// for each that lost. When control.stop is set, returns what there is with `interrupted`.
 /// The command line describes the data and writes the bundle: this only finds and proves.
 /// Errors: the baseline's (it must open and run); invalid_argument without inputs.

@@ -31,6 +31,14 @@ struct Layout {
   int64_t runs = 1;    // per burst
 };
 
+constexpr double kLongestSeconds = 3600;  // that an estimate of the time to decide may reach
+
+/// "40 s", "12 min"
+std::string duration(double seconds) {
+  return seconds < 99.5 ? fmt::format("about {:.0f} s", std::ceil(seconds))
+                        : fmt::format("about {:.0f} min", std::ceil(seconds / 60));
+}
+
 class Comparer {
  public:
   Comparer(const OpenInstance& a, const OpenInstance& b, const CompareOptions& options)
@@ -42,11 +50,14 @@ class Comparer {
     result_.alpha = options.alpha;
     result_.margin = options.margin;
     result_.ci = {0, std::numeric_limits<double>::infinity()};
+    if (options.so_far != nullptr) take_up(*options.so_far);
   }
 
   Result<Comparison> run();
 
  private:
+  void take_up(const Comparison& so_far);
+  void say_why();
   Status open_both();
   void close_both();
   Status calibrate();
@@ -66,8 +77,26 @@ class Comparer {
   Layout layout_;
   Comparison result_;
   int64_t begin_ = 0;
-  bool whole_ = true;  // the current round wasn't cut short
+  bool whole_ = true;    // the current round wasn't cut short
+  double before_s_ = 0;  // what an earlier part took
+  size_t before_rounds_ = 0;
 };
+
+void Comparer::take_up(const Comparison& so_far) {
+  result_.alpha = so_far.alpha;
+  result_.margin = so_far.margin;
+  result_.log_ratios = so_far.log_ratios;
+  result_.warnings = so_far.warnings;
+  before_s_ = so_far.seconds;
+  before_rounds_ = so_far.log_ratios.size();
+  const BenchResult* benches[2] = {&so_far.a, &so_far.b};
+  for (size_t i : {0, 1}) {
+    sides_[i].samples = benches[i]->samples_ms;
+    sides_[i].cold_ms = {benches[i]->cold_ms};
+    sides_[i].load_ms = {benches[i]->load_ms};
+  }
+  judge();
+}
 
 Status Comparer::open_both() {
   const size_t first = coin();
@@ -188,7 +217,7 @@ void Comparer::judge() {
   result_.rounds = static_cast<int64_t>(ratios.size());
   if (ratios.empty()) return;
   result_.speedup = std::exp(mean(ratios));
-  const Interval interval = mean_interval(ratios, options_.alpha);
+  const Interval interval = mean_interval(ratios, result_.alpha);
   result_.ci = {std::exp(interval.lo), std::exp(interval.hi)};
   result_.verdict = Verdict::kUnsure;
   if (result_.rounds < options_.min_rounds) return;
@@ -196,7 +225,7 @@ void Comparer::judge() {
     result_.verdict = Verdict::kFaster;
   } else if (result_.ci.hi < 1) {
     result_.verdict = Verdict::kSlower;
-  } else if (result_.ci.lo >= 1 - options_.margin && result_.ci.hi <= 1 + options_.margin) {
+  } else if (result_.ci.lo >= 1 - result_.margin && result_.ci.hi <= 1 + result_.margin) {
     result_.verdict = Verdict::kSame;
   }
 }
@@ -218,7 +247,7 @@ void Comparer::finish(const SystemSample& before) {
     bench.load_ms = median(side.load_ms);
     bench.warmup_runs = layout_.warmup * result_.rounds;
     bench.interrupted = stopped();
-    bench.seconds = elapsed();
+    bench.seconds = before_s_ + elapsed();
     bench.rss_mb = resident_mb(options_.proc_root);
     *benches[i] = std::move(bench);
   }
@@ -226,9 +255,33 @@ void Comparer::finish(const SystemSample& before) {
   result_.bursts_per_round = 2 * layout_.pairs;
   result_.warmup_runs = layout_.warmup;
   result_.interrupted = stopped();
-  result_.seconds = elapsed();
-  result_.warnings = disturbances(before, read_system(options_.proc_root));
-  const double percent = 100 * (1 - options_.alpha);
+  result_.seconds = before_s_ + elapsed();
+  for (Warning& now : disturbances(before, read_system(options_.proc_root))) {
+    std::erase_if(result_.warnings, [&](const Warning& old) { return old.what == now.what; });
+    result_.warnings.push_back(std::move(now));
+  }
+  say_why();
+}
+
+void Comparer::say_why() {
+  const double percent = 100 * (1 - result_.alpha), margin = 100 * result_.margin;
+  std::string next = "give more time (--seconds) or a quieter machine";
+  if (result_.verdict == Verdict::kUnsure) {
+    const double each = std::max(result_.seconds, 1e-3) / static_cast<double>(result_.rounds);
+    std::optional<int64_t> wanted =
+        values_to_decide(result_.log_ratios, result_.alpha, std::log1p(result_.margin),
+                         static_cast<int64_t>(kLongestSeconds / each));
+    if (result_.rounds < options_.min_rounds)
+      wanted = std::max<int64_t>(options_.min_rounds, wanted.value_or(0));
+    if (wanted) {
+      result_.more_seconds = std::max(1.0, static_cast<double>(*wanted - result_.rounds) * each);
+      next = fmt::format("if it stays so, {} more would decide (--seconds {:.0f})",
+                         duration(*result_.more_seconds),
+                         std::ceil((result_.seconds + *result_.more_seconds) * 1.1));
+    } else {
+      next = "at this spread even an hour would not decide: a quieter machine might";
+    }
+  }
   switch (result_.verdict) {
     case Verdict::kFaster:
     case Verdict::kSlower:
@@ -237,19 +290,18 @@ void Comparer::finish(const SystemSample& before) {
                       result_.ci.lo, result_.ci.hi);
       break;
     case Verdict::kSame:
-      result_.why = fmt::format("the {:.4g} % interval lies within {:.3g} % of 1", percent,
-                                100 * options_.margin);
+      result_.why = fmt::format("the {:.4g} % interval lies within {:.3g} % of 1", percent, margin);
       break;
     case Verdict::kUnsure:
-      result_.why = result_.rounds < options_.min_rounds
-                        ? fmt::format(
-                              "{} rounds of fresh instances in {:.1f} s are too few (at least {}); "
-                              "give more time (--seconds)",
-                              result_.rounds, result_.seconds, options_.min_rounds)
-                        : fmt::format(
-                              "the {:.4g} % interval, {:.4f} to {:.4f}, holds 1 and reaches beyond "
-                              "{:.3g} % of it; give more time (--seconds) or a quieter machine",
-                              percent, result_.ci.lo, result_.ci.hi, 100 * options_.margin);
+      result_.why =
+          result_.rounds < options_.min_rounds
+              ? fmt::format(
+                    "{} rounds of fresh instances in {:.1f} s are too few (at least {}); {}",
+                    result_.rounds, result_.seconds, options_.min_rounds, next)
+              : fmt::format(
+                    "the {:.4g} % interval, {:.4f} to {:.4f}, holds 1 and reaches beyond "
+                    "{:.3g} % of it; {}",
+                    percent, result_.ci.lo, result_.ci.hi, margin, next);
       break;
   }
 }
@@ -261,7 +313,8 @@ Result<Comparison> Comparer::run() {
   HASTEN_CHECK(calibrate());
   const double calibrated = elapsed();
   while (!stopped() && static_cast<int>(result_.log_ratios.size()) < options_.max_rounds) {
-    const double now = elapsed(), done = static_cast<double>(result_.log_ratios.size());
+    const double now = elapsed();
+    const auto done = static_cast<double>(result_.log_ratios.size() - before_rounds_);
     const double per_round = done > 0 ? (now - calibrated) / done : 0;
     if (done > 0 && now + per_round > options_.seconds) break;
     if (options_.control.progress) {
@@ -274,7 +327,8 @@ Result<Comparison> Comparer::run() {
     if (clear()) break;
     // Rounds that take longer than planned (a busy machine) are made shorter: many short ones tell
     // more than a few long ones.
-    const double each = (elapsed() - calibrated) / static_cast<double>(result_.log_ratios.size());
+    const double each =
+        (elapsed() - calibrated) / static_cast<double>(result_.log_ratios.size() - before_rounds_);
     if (each * 2 * options_.min_rounds > options_.seconds - calibrated) {
       layout_.pairs = std::max<int64_t>(2, layout_.pairs / 2);
       layout_.runs = std::max<int64_t>(1, layout_.runs / 2);

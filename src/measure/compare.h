@@ -20,6 +20,7 @@ struct CompareOptions {
   MeasureControl control;
   std::function<void()> rest;  // between bursts; empty: wait_until_idle
   std::string proc_root;
+  const struct Comparison* so_far = nullptr;  // goes on with this one: its rounds count too
 };
 
 enum class Verdict { kFaster, kSlower, kSame, kUnsure };
@@ -31,7 +32,9 @@ struct Comparison {
   Interval ci{0, 0};   // of the speedup, at 1 - alpha; [0, infinity] while too few rounds
   double alpha = 0.01, margin = 0.01;
   Verdict verdict = Verdict::kUnsure;
-  std::string why;  // the verdict in words
+  std::string why;                     // the verdict in words
+  std::optional<double> more_seconds;  // where unsure: how much longer it would take to decide, if
+                                       // speedup and spread stay; nothing if that is over an hour
   int64_t rounds = 0;
   std::vector<double> log_ratios;  // one per round
   int64_t runs_per_burst = 0, bursts_per_round = 0, warmup_runs = 0;
@@ -54,7 +57,8 @@ struct Comparison {
 ///
 /// It ends when the interval excludes 1 and is either within 1 % or a third of the effect; when it
 /// lies inside the margin around 1; when time is over; or when control.stop is set, then with
-/// `interrupted` (without a single round: the error `cancelled`).
+/// `interrupted` (without a single round: the error `cancelled`). An undecided comparison can be
+/// gone on with (`so_far`), which the interval allows: the same alpha and margin then hold.
 /// Errors: those of opening and running.
 Result<Comparison> compare(const OpenInstance& a, const OpenInstance& b,
                            const CompareOptions& options);

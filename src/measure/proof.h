@@ -31,23 +31,26 @@ Accuracy judge_accuracy(const OutputDiff& diff, Precision precision, const Accur
 enum class Outcome {
   kBaseline,
   kChosen,
-  kLost,    // slower, or not clearly faster
-  kOut,     // its answers differ too much
-  kFailed,  // could not be opened or run
+  kLost,     // slower, or no faster
+  kUnsure,   // compared in full, neither proven faster nor proven not to be
+  kOut,      // its answers differ too much
+  kFailed,   // could not be opened or run
+  kUntried,  // nobody got round to it: interrupted
 };
-const char* outcome_name(Outcome outcome);  // "baseline", "chosen", "lost", "out", "failed"
+/// "baseline", "chosen", "lost", "unsure", "out", "failed", "untried"
+const char* outcome_name(Outcome outcome);
 
 /// One way of running the model, and what became of it.
 struct Tried {
   EngineOptions options;
   std::string target;   // "engine=openvino,threads=2,precision=bf16"
   std::string version;  // of the engine; empty if it never opened
-  Outcome outcome = Outcome::kLost;
+  Outcome outcome = Outcome::kUntried;
   std::string why;
-  std::optional<double> p50_ms;  // of the screening
-  std::optional<double>
-      speedup;                 // over the baseline: screening, or the comparison if there was one
-  std::optional<Interval> ci;  // only from a full comparison
+  std::optional<double> p50_ms;    // of the screening
+  std::optional<double> screened;  // speedup over the baseline in the screening
+  std::optional<double> speedup;   // and in the full comparison, which only finalists get
+  std::optional<Interval> ci;      // of `speedup`
   std::optional<Accuracy> accuracy;
 };
 
@@ -59,11 +62,18 @@ struct Proof {
   int64_t samples = 0;                 // inputs used for accuracy
   std::string fingerprint;             // of the machine
   std::string created;                 // UTC, ISO 8601
-  Tried baseline, chosen;              // the same where the baseline is best
-  bool baseline_is_best = true;
-  Comparison comparison;     // A: baseline, B: chosen (or the best that lost)
+  Tried baseline, chosen;              // the same where nothing was proven faster
+  bool keeps_baseline = true;
+  Comparison comparison;     // A: baseline, B: challenger
+  std::string challenger;    // target: the chosen one, or the one that came nearest; "" if none
   std::vector<Tried> tried;  // all, the baseline first
   bool interrupted = false;
+
+  /// The baseline was kept because nothing could be proven, not because all others are no faster.
+  bool unsure() const {
+    return keeps_baseline &&
+           (interrupted || (comparison.rounds > 0 && comparison.verdict == Verdict::kUnsure));
+  }
 };
 
 }  // namespace hasten

@@ -1,6 +1,8 @@
 // Intervals that stay valid however often one looks at the data, and whenever one stops.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "measure/statistics.h"
@@ -17,5 +19,11 @@ namespace hasten {
 /// Source: Lai 1976, On confidence sequences; Wang & Ramdas 2024, Anytime-valid t-tests and
 /// confidence sequences for Gaussian means with unknown variance.
 Interval mean_interval(std::span<const double> values, double alpha);
+
+/// How many values there will be when the interval of mean_interval() excludes 0, or lies within
+/// +-margin of it, if mean and spread stay as they are in `values`. Nothing if more than
+/// `most` values don't do, or if there are fewer than four to tell the spread from.
+std::optional<int64_t> values_to_decide(std::span<const double> values, double alpha, double margin,
+                                        int64_t most);
 
 }  // namespace hasten

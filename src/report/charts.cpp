@@ -113,7 +113,9 @@ std::string histogram(const Distribution& d, std::span<const double> ascending, 
   double last = -100;
   for (const Mark& mark : kMarks) {
     if (ascending.size() < mark.least) continue;
-    const double x = axis.x(quantile_sorted(ascending, mark.p));
+    const double value = quantile_sorted(ascending, mark.p);
+    if (value > axis.hi) continue;  // among those beyond
+    const double x = axis.x(value);
     svg += fmt::format("<line class=mark x1={0:.1f} x2={0:.1f} y1={1} y2={2} />", x, top, base);
     if (x - last < 24) continue;  // names would lie on each other
     // The first stands left of its mark, where there is room for it, the others right of theirs.
@@ -139,7 +141,10 @@ std::string histograms_svg(std::span<const Distribution> distributions) {
     ascending.push_back(sorted(d.samples_ms));
     const auto& values = ascending.back();
     axis.lo = std::min(axis.lo, values.front());
-    axis.hi = std::max(axis.hi, quantile_sorted(values, kP99));
+    // A long tail would press everything else against the left: it is counted, not drawn.
+    const double p50 = quantile_sorted(values, kP50), p90 = quantile_sorted(values, kP90);
+    axis.hi = std::max(axis.hi, std::min(quantile_sorted(values, kP99),
+                                         std::max(p90 + 2 * (p90 - p50), 1.3 * p50)));
   }
   if (ascending.empty()) return "";
   const double margin = std::max((axis.hi - axis.lo) * 0.06, axis.hi * 1e-3);

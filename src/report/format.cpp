@@ -37,6 +37,13 @@ std::string format_ms(double ms) {
   return figures(ms, ms < 0.1 ? 3 : 4) + " ms";
 }
 
+std::string format_time(double ms) {
+  if (ms >= 0.1 || ms == 0) return format_ms(ms);
+  return fmt::format("{:.{}f} µs", ms * 1e3, ms < 0.001 ? 2 : ms < 0.01 ? 2 : 1);
+}
+
+std::string format_flops(double flops) { return with_prefix(flops, "FLOP"); }
+
 std::string format_count(double value) { return with_prefix(value, ""); }
 
 std::string format_bytes(double bytes) { return with_prefix(bytes, "B"); }

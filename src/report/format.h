@@ -10,6 +10,10 @@ namespace hasten {
 
 /// "0.0123 ms", "12.3 ms", "4.56 s": three or four figures.
 std::string format_ms(double ms);
+/// The same in the unit that suits it: "0.35 µs", "12.3 µs", "1.234 ms".
+std::string format_time(double ms);
+/// "8.18 GFLOP", "128 FLOP"
+std::string format_flops(double flops);
 /// "1.23 G", "45.6 M", "789": three figures, decimal prefixes.
 std::string format_count(double value);
 /// "1.23 GB", "45.6 MB", "789 B".

@@ -24,15 +24,6 @@ std::string target_html(const std::string& target) {
   return "<code>" + html + "</code>";
 }
 
-/// The target of side B of the comparison: the chosen one, or the best that lost.
-std::string challenger(const Proof& p) {
-  if (!p.baseline_is_best) return p.chosen.target;
-  for (const Tried& t : p.tried) {
-    if (t.ci) return t.target;  // only side B of a full comparison has an interval
-  }
-  return "";
-}
-
 std::string section(std::string_view title, const std::string& body) {
   return body.empty() ? "" : fmt::format("<section><h2>{}</h2>{}</section>\n", title, body);
 }
@@ -47,11 +38,13 @@ std::string facts(const std::vector<std::pair<std::string, std::string>>& rows) 
 std::string headline(const Proof& p) {
   const Comparison& c = p.comparison;
   std::string html;
-  if (p.baseline_is_best) {
-    html = fmt::format(
-        "<p class=big>The baseline is already best</p><p>{} ran as fast as anything tried "
-        "here.</p>",
-        target_html(p.baseline.target));
+  if (p.keeps_baseline) {
+    html = p.unsure() ? fmt::format("<p class=big>Nothing was proven faster</p><p>{}: {}.</p>",
+                                    target_html(p.baseline.target), escape_html(kept_text(p)))
+                      : fmt::format(
+                            "<p class=big>The baseline is already best</p><p>Nothing tried "
+                            "here ran faster than {}.</p>",
+                            target_html(p.baseline.target));
   } else {
     html = fmt::format("<p class=big>{:.2f}&times; as fast</p><p>{} against {}</p>", c.speedup,
                        target_html(p.chosen.target), target_html(p.baseline.target));
@@ -64,7 +57,7 @@ std::string latency_section(const Proof& p) {
   const Comparison& c = p.comparison;
   if (c.a.n == 0 || c.b.n == 0) return "";
   const std::string name_a = "baseline: " + p.baseline.target;
-  const std::string name_b = (p.baseline_is_best ? "best other: " : "chosen: ") + challenger(p);
+  const std::string name_b = (p.keeps_baseline ? "nearest: " : "chosen: ") + p.challenger;
   const Distribution both[] = {{shorten(name_a, 62), "a", c.a.samples_ms},
                                {shorten(name_b, 62), "b", c.b.samples_ms}};
   auto cell = [](const std::optional<double>& v) {
@@ -72,7 +65,7 @@ std::string latency_section(const Proof& p) {
   };
   std::string table = fmt::format(
       "<div class=scroll><table><tr><th><th><i class=a></i>baseline<th><i class=b></i>{}</tr>",
-      p.baseline_is_best ? "best other" : "chosen");
+      p.keeps_baseline ? "nearest" : "chosen");
   auto row = [&](const char* name, const std::optional<double>& of_a,
                  const std::optional<double>& of_b) {
     table += fmt::format("<tr><td>{}<td>{}<td>{}</tr>", name, cell(of_a), cell(of_b));
@@ -98,13 +91,13 @@ std::string speedup_section(const Proof& p) {
   std::vector<double> ratios;
   for (double log_ratio : c.log_ratios) ratios.push_back(std::exp(log_ratio));
   return fmt::format(
-      "{}<p>{:.3f} times as fast; {} interval {:.3f} to {:.3f}: {}.</p><p class=note>Each dot is a "
+      "{}<p>{:.3f} times as fast; {}.</p><p class=note>Each dot is a "
       "round: both "
       "sides opened afresh and run in alternating bursts ({} rounds, {} bursts of {} runs each). "
       "The "
       "interval is over rounds and holds whenever one stops.</p>",
-      speedup_svg(c.speedup, c.ci, ratios), c.speedup, format_percent(1 - c.alpha), c.ci.lo,
-      c.ci.hi, escape_html(c.why), c.rounds, c.bursts_per_round, c.runs_per_burst);
+      speedup_svg(c.speedup, c.ci, ratios), c.speedup, escape_html(c.why), c.rounds,
+      c.bursts_per_round, c.runs_per_burst);
 }
 
 std::string accuracy_section(const Proof& p) {
@@ -113,6 +106,14 @@ std::string accuracy_section(const Proof& p) {
   return fmt::format("<p><b class={}>{}</b> {}</p><p>{}</p>", a.passed ? "good" : "bad",
                      a.passed ? "In agreement:" : "Apart:", escape_html(a.why),
                      escape_html(outputs_text(a.diff)));
+}
+
+/// Of the screening and, apart from it, of the full comparison.
+std::string speedups(const Tried& t) {
+  std::string html;
+  if (t.screened) html += fmt::format(", screening {:.2f}&times;", *t.screened);
+  if (t.speedup) html += fmt::format(", <b>compared {:.2f}&times;</b>", *t.speedup);
+  return html;
 }
 
 std::string tried_section(const Proof& p) {
@@ -127,8 +128,7 @@ std::string tried_section(const Proof& p) {
     if (t.p50_ms) {
       html += fmt::format(
           "<div class=bar><i class={} style=\"width:{:.1f}%\"></i><span>{}{}</span></div>", css,
-          100 * share * 0.6, format_ms(*t.p50_ms),
-          t.speedup ? fmt::format(", {:.2f}&times;", *t.speedup) : "");
+          100 * share * 0.4, format_ms(*t.p50_ms), speedups(t));
     }
     html += fmt::format("<div class=why>{}</div></div>", escape_html(t.why));
   }
@@ -147,7 +147,7 @@ std::string ops_section(const Profile* profile) {
   std::string html = fmt::format(
       "<p class=note>{}, {}: {} a run, {} of it in no op. Roof: how near an op comes to what "
       "this machine was measured to do.</p><div class=scroll><table class=ops>"
-      "<tr><th>op<th>time<th>share<th>GFLOP/s<th>roof<th>bound by</tr>",
+      "<tr><th>op<th>time<th>share<th class=wide>GFLOP/s<th>roof<th>bound</tr>",
       target_html(profile->target), escape_html(profile->engine), format_ms(profile->wall_ms),
       format_ms(profile->unattributed_ms));
   double rest = 0;
@@ -160,9 +160,9 @@ std::string ops_section(const Profile* profile) {
     html += fmt::format(
         "<tr><td><b>{}</b> <span>{}</span><div class=share><i class=b "
         "style=\"width:{:.1f}%\"></i></div><td>{}<td>{:.1f} "
-        "%<td>{}<td>{}<td>{}</tr>",
+        "%<td class=wide>{}<td>{}<td>{}</tr>",
         escape_html(op.op), escape_html(shorten(op.name, 40)),
-        100 * op.share / std::max(ops[0]->share, 1e-9), format_ms(op.ms), 100 * op.share,
+        100 * op.share / std::max(ops[0]->share, 1e-9), format_time(op.ms), 100 * op.share,
         op.gflops > 0 ? fmt::format("{:.1f}", op.gflops) : "&ndash;",
         op.roof_pct ? fmt::format("{:.0f} %", *op.roof_pct) : "&ndash;",
         op.bound.empty() ? "&ndash;" : escape_html(op.bound));

@@ -52,6 +52,7 @@ ul{margin:0;padding-left:1.2em}
 .why{color:var(--soft);font-size:.86rem;overflow-wrap:anywhere}
 .ops td:first-child{white-space:normal;min-width:9.5em}
 .ops span{color:var(--soft);overflow-wrap:anywhere}
+@media(max-width:520px){.wide{display:none}th,td{padding:4px 4px}.ops td:first-child{min-width:6em}}
 .share{height:5px;margin-top:2px}.share i{display:block;height:5px;border-radius:2px;min-width:1px}
 )css";
 

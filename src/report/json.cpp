@@ -4,6 +4,12 @@ namespace hasten {
 
 Json to_json(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+std::string json_problem(const std::exception& error) {
+  const std::string text = error.what();
+  const size_t end = text.starts_with("[json.exception.") ? text.find("] ") : text.npos;
+  return end == text.npos ? text : text.substr(end + 2);
+}
+
 Json to_json(const Interval& interval) { return Json::array({interval.lo, interval.hi}); }
 
 namespace {
@@ -64,6 +70,7 @@ Json to_json(const Comparison& c) {
           {"margin", c.margin},
           {"verdict", verdict_name(c.verdict)},
           {"why", c.why},
+          {"more_seconds", to_json(c.more_seconds)},
           {"outputs", to_json(c.outputs)},
           {"rounds", c.rounds},
           {"runs_per_burst", c.runs_per_burst},

@@ -16,6 +16,8 @@ Json to_json(const OutputDiff& diff);
 Json to_json(const Comparison& comparison);
 Json to_json(const std::vector<Warning>& warnings);
 Json to_json(const Interval& interval);
+/// What the JSON library complains of, without its own name and number for it.
+std::string json_problem(const std::exception& error);
 /// null for nothing.
 Json to_json(const std::optional<double>& value);
 

@@ -85,7 +85,7 @@ Result<Profile> profile_from_json(const std::string& text, const std::string& pl
     return p;
   } catch (const Json::exception& e) {
     return fail(Code::kInvalidArgument, "'{}' is no profile that `hasten profile --json` wrote: {}",
-                place, e.what());
+                place, json_problem(e));
   }
 }
 

@@ -14,6 +14,7 @@ Json to_json(const Tried& t) {
           {"outcome", outcome_name(t.outcome)},
           {"why", t.why},
           {"p50_ms", to_json(t.p50_ms)},
+          {"screening_speedup", to_json(t.screened)},
           {"speedup", to_json(t.speedup)},
           {"ci", t.ci ? to_json(*t.ci) : Json(nullptr)},
           {"accuracy", t.accuracy ? to_json(*t.accuracy) : Json(nullptr)}};
@@ -23,7 +24,7 @@ Json to_json(const Proof& p) {
   Json tried = Json::array();
   for (const Tried& t : p.tried) tried.push_back(to_json(t));
   Json accuracy = p.chosen.accuracy ? to_json(*p.chosen.accuracy) : Json(nullptr);
-  if (p.baseline_is_best) accuracy = {{"passed", true}, {"why", "the baseline itself"}};
+  if (p.keeps_baseline) accuracy = {{"passed", true}, {"why", "the baseline itself"}};
   Json comparison = to_json(p.comparison);
   comparison["a"] = to_json(p.comparison.a);
   comparison["b"] = to_json(p.comparison.b);
@@ -38,9 +39,11 @@ Json to_json(const Proof& p) {
           {"machine", p.fingerprint},
           {"baseline", to_json(p.baseline)},
           {"chosen", to_json(p.chosen)},
-          {"baseline_is_best", p.baseline_is_best},
-          {"speedup", p.baseline_is_best ? 1.0 : p.comparison.speedup},
-          {"ci", to_json(p.baseline_is_best ? Interval{1, 1} : p.comparison.ci)},
+          {"baseline_is_best", p.keeps_baseline && !p.unsure()},
+          {"unsure", p.unsure()},
+          {"more_seconds", p.unsure() ? to_json(p.comparison.more_seconds) : Json(nullptr)},
+          {"speedup", p.keeps_baseline ? 1.0 : p.comparison.speedup},
+          {"ci", to_json(p.keeps_baseline ? Interval{1, 1} : p.comparison.ci)},
           {"alpha", p.comparison.alpha},
           {"accuracy", accuracy},
           {"tried", tried},
@@ -65,7 +68,7 @@ Result<Claim> claim_from_json(const std::string& text, const std::string& place)
     json.at("machine").get_to(claim.fingerprint);
     json.at("baseline").at("target").get_to(claim.baseline);
     json.at("chosen").at("target").get_to(claim.chosen);
-    json.at("baseline_is_best").get_to(claim.baseline_is_best);
+    claim.keeps_baseline = claim.chosen == claim.baseline;
     json.at("speedup").get_to(claim.speedup);
     json.at("ci").at(0).get_to(claim.ci.lo);
     json.at("ci").at(1).get_to(claim.ci.hi);
@@ -73,7 +76,7 @@ Result<Claim> claim_from_json(const std::string& text, const std::string& place)
     return claim;
   } catch (const Json::exception& e) {
     return fail(Code::kInvalidArgument, "'{}' is not a proof that `hasten optimize` wrote: {}",
-                place, e.what());
+                place, json_problem(e));
   }
 }
 

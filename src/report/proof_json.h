@@ -15,7 +15,7 @@ Json to_json(const Proof& proof);
 struct Claim {
   std::string hasten_version, model_path, model_hash, fingerprint, data_path, created;
   std::string baseline, chosen;  // options as in a target
-  bool baseline_is_best = true;
+  bool keeps_baseline = true;    // nothing was proven faster
   double speedup = 1;
   Interval ci{1, 1};
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "report/format.h"
 
 namespace hasten {
@@ -57,6 +59,11 @@ std::string outputs_text(const OutputDiff& d) {
   return text + fmt::format(" ({} sample{})", d.samples, d.samples == 1 ? "" : "s");
 }
 
+std::string interval_words(const Comparison& c) {
+  if (!std::isfinite(c.ci.hi)) return "no interval yet";
+  return fmt::format("{:.6g} % interval {:.4f} … {:.4f}", 100 * (1 - c.alpha), c.ci.lo, c.ci.hi);
+}
+
 std::string compare_text(const Comparison& c, const std::string& a, const std::string& b,
                          const Style& style) {
   Table table("llrrrrr");
@@ -74,9 +81,11 @@ std::string compare_text(const Comparison& c, const std::string& a, const std::s
   if (c.verdict == Verdict::kFaster) verdict = style.good(verdict);
   if (c.verdict == Verdict::kSlower) verdict = style.bad(verdict);
   std::string text = table.text(style);
-  text += fmt::format("  B is {}: {} as fast, {} interval {:.4f} … {:.4f}\n", style.bold(verdict),
-                      style.bold(fmt::format("{:.3f} x", c.speedup)), format_percent(1 - c.alpha),
-                      c.ci.lo, c.ci.hi);
+  text += fmt::format("  {}: {} as fast, {}\n",
+                      c.verdict == Verdict::kUnsure ? style.bold("unsure whether B is faster")
+                      : c.verdict == Verdict::kSame ? "B is as fast as A: " + style.bold("same")
+                                                    : "B is " + style.bold(verdict),
+                      style.bold(fmt::format("{:.3f} x", c.speedup)), interval_words(c));
   text += fmt::format("  {}\n", c.why);
   text += fmt::format("  {} rounds of fresh instances, {} bursts of {} runs each, {:.1f} s\n",
                       c.rounds, c.bursts_per_round, c.runs_per_burst, c.seconds);
@@ -87,24 +96,41 @@ std::string compare_text(const Comparison& c, const std::string& a, const std::s
   return text;
 }
 
+std::string kept_text(const Proof& p) {
+  const Comparison& c = p.comparison;
+  if (!p.unsure()) return "the baseline is already best";
+  if (p.interrupted && c.rounds == 0)
+    return "interrupted before anything was compared; the baseline is kept";
+  const std::string more =
+      c.more_seconds
+          ? fmt::format("; about {:.0f} s more would decide if it stays so", *c.more_seconds)
+          : "";
+  return fmt::format("nothing was proven faster{}; {} came nearest with {:.3f} x, {}{}",
+                     p.interrupted ? " before the interruption" : "", p.challenger, c.speedup,
+                     interval_words(c), more) +
+         "; the baseline is kept";
+}
+
 std::string proof_text(const Proof& p, const Style& style) {
   std::string text = fmt::format("{}\n", style.bold(p.model_path));
-  Table table("lrrll");
-  table.header({"tried", "p50", "speedup", "", "why"});
+  // Screening and full comparison are apart: like is read against like.
+  Table table("lrrrll");
+  table.header({"tried", "p50", "screening", "compared", "", "why"});
+  auto times = [](const std::optional<double>& speedup) {
+    return speedup ? fmt::format("{:.2f} x", *speedup) : std::string("-");
+  };
   for (const Tried& t : p.tried) {
-    table.row({t.target, t.p50_ms ? format_ms(*t.p50_ms) : "-",
-               t.speedup ? fmt::format("{:.2f} x", *t.speedup) : "-", outcome_name(t.outcome),
-               shorten(t.why, 100)});
+    table.row({t.target, t.p50_ms ? format_ms(*t.p50_ms) : "-", times(t.screened), times(t.speedup),
+               outcome_name(t.outcome), shorten(t.why, 150)});
   }
   text += table.text(style);
   const Comparison& c = p.comparison;
-  if (p.baseline_is_best) {
-    text += fmt::format("  the baseline is already best: {}\n", style.bold(p.baseline.target));
+  if (p.keeps_baseline) {
+    text += "  " + kept_text(p) + ": " + style.bold(p.baseline.target) + "\n";
   } else {
     text += fmt::format("  {} as fast as {}: {}\n", style.bold(fmt::format("{:.3f} x", c.speedup)),
                         p.baseline.target, style.good(p.chosen.target));
-    text += fmt::format("  {} interval {:.4f} … {:.4f}, {} rounds of fresh instances; {}\n",
-                        format_percent(1 - c.alpha), c.ci.lo, c.ci.hi, c.rounds, c.why);
+    text += fmt::format("  {} over {} rounds of fresh instances\n", c.why, c.rounds);
     if (p.chosen.accuracy) text += fmt::format("  answers: {}\n", p.chosen.accuracy->why);
   }
   text += warnings_text(c.warnings, style);

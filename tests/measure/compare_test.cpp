@@ -88,6 +88,25 @@ TEST(MeanInterval, MatchesTheFormulaAtKnownPoints) {
   EXPECT_NEAR(mean_interval(x, 0.01).lo, -mean_interval(x, 0.01).hi, 1e-12);
 }
 
+TEST(MeanInterval, ForeseesHowManyValuesDecide) {
+  std::vector<double> values;  // mean 0.004
+  for (int i = 0; i < 10; ++i) values.insert(values.end(), {0.05, -0.042, 0.06, -0.052});
+  const auto n = values_to_decide(values, 0.01, 0.001, 1'000'000);
+  ASSERT_TRUE(n);
+  auto interval_of = [&](int64_t count) {
+    std::vector<double> more;
+    for (int64_t i = 0; i < count; ++i) more.push_back(values[static_cast<size_t>(i % 4)]);
+    return mean_interval(more, 0.01);
+  };
+  EXPECT_GT(interval_of(*n + *n / 10 + 4).lo, 0);
+  EXPECT_LT(interval_of(*n - *n / 10 - 4).lo, 0);
+  EXPECT_FALSE(values_to_decide(values, 0.01, 0.001, *n - 1));
+  // Around 0 it is the margin that decides.
+  values = {0.01, -0.01, 0.01, -0.01};
+  EXPECT_TRUE(values_to_decide(values, 0.01, 0.01, 1'000'000));
+  EXPECT_FALSE(values_to_decide({values.data(), 3}, 0.01, 0.01, 1'000'000));
+}
+
 TEST(MeanInterval, ErrorRateHoldsUnderContinuousLooking) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> noise(0, 1);
@@ -187,6 +206,38 @@ TEST(Compare, TooLittleTimeIsUnsure) {
   EXPECT_EQ(c.verdict, Verdict::kUnsure);
   EXPECT_LE(c.seconds, 45);
   EXPECT_NE(c.why.find("too few"), std::string::npos) << c.why;
+}
+
+TEST(Compare, AnUndecidedOneCanBeGoneOnWith) {
+  World world(21);
+  const Comparison first = simulate(world, 1.015, 1, 1);
+  ASSERT_EQ(first.verdict, Verdict::kUnsure) << first.why;
+  ASSERT_TRUE(first.more_seconds) << first.why;
+  EXPECT_NE(first.why.find("--seconds"), std::string::npos) << first.why;
+  CompareOptions options = options_for(world, 120);
+  options.so_far = &first;
+  Result<Comparison> c = compare(opener(world, 1.015), opener(world, 1), options);
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->verdict, Verdict::kFaster) << c->why;
+  EXPECT_FALSE(c->more_seconds);
+  EXPECT_GT(c->rounds, first.rounds);
+  EXPECT_GT(c->seconds, first.seconds);
+  EXPECT_GT(c->a.n, first.a.n);
+  EXPECT_TRUE(std::equal(first.log_ratios.begin(), first.log_ratios.end(), c->log_ratios.begin()));
+}
+
+TEST(Compare, GoingOnKeepsWhatThereIsWhenInterrupted) {
+  World world(22);
+  const Comparison first = simulate(world, 1.015, 1, 1);
+  std::atomic<bool> stop{false};
+  CompareOptions options = options_for(world, 30);
+  options.so_far = &first;
+  options.control.stop = &stop;
+  options.control.progress = [&](const Progress&) { stop = true; };
+  Result<Comparison> c = compare(opener(world, 1.015), opener(world, 1), options);
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->rounds, first.rounds);
+  EXPECT_DOUBLE_EQ(c->speedup, first.speedup);
 }
 
 TEST(Compare, KeepsToItsTime) {

@@ -27,6 +27,12 @@ TEST(Format, CountsAndBytes) {
   EXPECT_EQ(format_bytes(512), "512 B");
   EXPECT_EQ(format_bytes(102.4e6), "102 MB");
   EXPECT_EQ(format_percent(0.9833), "98.3 %");
+  EXPECT_EQ(format_flops(0), "0 FLOP");
+  EXPECT_EQ(format_flops(128), "128 FLOP");
+  EXPECT_EQ(format_flops(8.18e9), "8.18 GFLOP");
+  EXPECT_EQ(format_time(0.00012), "0.12 µs");
+  EXPECT_EQ(format_time(0.0123), "12.3 µs");
+  EXPECT_EQ(format_time(12.345), "12.35 ms");
 }
 
 TEST(Format, TablesAlign) {
@@ -56,6 +62,14 @@ TEST(Charts, AreSelfContainedAndEscaped) {
   const std::vector<double> same = {5, 5, 5};
   const Distribution flat[] = {{"flat", "a", same}};
   EXPECT_EQ(histograms_svg(flat).find("nan"), std::string::npos);
+}
+
+TEST(Charts, ALongTailDoesNotStretchTheAxis) {
+  std::vector<double> tailed(500, 1.0);
+  for (size_t i = 0; i < 10; ++i) tailed[i] = 100;
+  const Distribution one[] = {{"tailed", "a", tailed}};
+  const std::string svg = histograms_svg(one);
+  EXPECT_NE(svg.find("10 more beyond"), std::string::npos) << svg;
 }
 
 TEST(Charts, SpeedupOfAnOpenInterval) {
