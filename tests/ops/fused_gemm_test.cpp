@@ -52,6 +52,23 @@ TEST(FusedGemm, GivesTheBitsOfTheSeparateOperators) {
             "");
 }
 
+TEST(FusedGemm, TransposesAndScales) {
+  for (int which = 0; which < 4; ++which) {
+    const bool a = which & 1, b = which & 2;
+    check_op(fused({random_floats(a ? Dims{20, 7} : Dims{7, 20}, 1, -1, 1),
+                    random_floats(b ? Dims{37, 20} : Dims{20, 37}, 2, -1, 1),
+                    random_floats({37}, 3), random_floats({7, 37}, 4)},
+                   {{"transA", int64_t{a}},
+                    {"transB", int64_t{b}},
+                    {"alpha", 0.5f},
+                    {"beta", 1.5f},
+                    {"activation", std::string("relu")}}),
+             "gemm_f32", kClose);
+  }
+  check_error(fused({random_floats({2, 3, 4}), random_floats({3, 5})}, {{"transA", int64_t{1}}}),
+              Code::kInvalidModel, "to be transposed it must be a matrix");
+}
+
 TEST(FusedGemm, RefusesWhatDoesNotFit) {
   const Tensor a = random_floats({2, 3}), b = random_floats({3, 4});
   check_error(fused({a, b, random_floats({3})}, {}), Code::kInvalidModel, "bias is f32[3]");

@@ -16,8 +16,10 @@ class Rewriter {
   Rewriter(Graph& graph, Block& block);
 
   Graph& graph() { return graph_; }
+  const Graph& graph() const { return graph_; }
   size_t size() const { return block_.nodes.size(); }
   Node& node(size_t i) { return block_.nodes[i]; }
+  const Node& node(size_t i) const { return block_.nodes[i]; }
   bool alive(size_t i) const { return alive_[i]; }
 
   /// The node of this block that makes the value, or -1 (an input, a constant, an outer value).
