@@ -65,7 +65,7 @@ App::App() {
 void App::add_common(CLI::App& verb) {
   verb.add_flag("--json", json_, "Print exactly one JSON object on stdout");
   verb.add_option("--memory-limit", memory_limit_, "Bytes that a model may take (K, M, G allowed)")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::AsSizeValue(false).description(""))
       ->type_name("BYTES");
   verb.add_flag("-v,--verbose", verbose_, "Say more on stderr");
 }
@@ -89,7 +89,12 @@ Style App::style() const {
 Result<Context*> App::context() {
   if (!context_) {
     log_ = std::make_shared<Log>(progress_, verbose_);
-    HASTEN_TRY(context_, Context::make(*log_));
+    auto made = Context::make(*log_);
+    if (!made) {
+      usage_error_ = made.error().code == Code::kInvalidArgument;  // HASTEN_ISA
+      return fail(std::move(made.error()));
+    }
+    context_ = std::move(*made);
   }
   return context_.get();
 }
@@ -140,6 +145,10 @@ Result<Graph> App::graph(const Target& target) {
 }
 
 Result<Samples> App::inputs(const Target& target, const std::vector<Port>& ports) {
+  if (Status fits = check_request(request_); !fits) {
+    usage_error_ = true;
+    return fail(std::move(fits.error()));
+  }
   std::optional<Graph> graph;
   if (request_.data.empty()) {
     if (auto loaded = this->graph(target)) graph = std::move(*loaded);
@@ -202,7 +211,14 @@ void App::note(const std::string& message) {
   fmt::print(stderr, "hasten: {}\n", message);
 }
 
-int App::fail_with(const Error& error) {
+int App::fail_with(const Error& failure) {
+  Error error = failure;
+  // A peer that the kernel refuses memory says so in its own words, and of its own threads.
+  if (memory_limited_ && (error.message.find("allocat") != error.message.npos ||
+                          error.message.find("alloc failed") != error.message.npos)) {
+    error = {Code::kOutOfMemory, fmt::format("--memory-limit {} is too little for this engine: {}",
+                                             memory_limit_, failure.message)};
+  }
   note(error.message);
   if (json_) {
     const Json json = {{"error", {{"code", code_name(error.code)}, {"message", error.message}}}};
@@ -210,6 +226,11 @@ int App::fail_with(const Error& error) {
     [[maybe_unused]] const Status printed = print(json, "");
   }
   return usage_error_ ? 2 : exit_code(error.code);
+}
+
+int App::note_failure(const Error& error) {
+  note(error.message);
+  return exit_code(error.code);
 }
 
 int App::usage(const std::string& message) {

@@ -62,6 +62,8 @@ class App {
 
   /// Says what went wrong, on stderr and with --json on stdout; returns the exit code.
   int fail_with(const Error& error);
+  /// Says what went wrong after the result has been printed, on stderr only; returns the exit code.
+  int note_failure(const Error& error);
   /// The same for a command line that makes no sense: exit code 2.
   int usage(const std::string& message);
 

@@ -61,11 +61,12 @@ Result<std::set<std::string>> external_files(const MappedFile& model) {
 Status copy_into(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_directories(to.parent_path(), error);
-  if (!error) fs::copy_file(from, to, error);
-  if (error)
-    return fail(Code::kIo, "cannot copy '{}' to '{}': {}", from.string(), to.string(),
-                error.message());
-  return {};
+  if (error) {
+    return fail(Code::kIo, "cannot make '{}': {}", to.parent_path().string(), error.message());
+  }
+  // fs::copy_file calls a full disk an input/output error.
+  HASTEN_TRY(const MappedFile file, MappedFile::open(from));
+  return write_file_atomic(to, file.bytes());
 }
 
 }  // namespace

@@ -47,7 +47,13 @@ Result<int> run_compare(App& app, const Options& options) {
     HASTEN_TRY(OpenedModel model_b, app.open(b));
     HASTEN_TRY(samples, app.inputs(a, model_a.engine->inputs()));
     HASTEN_TRY(sets_a, samples.sets(model_a.engine->inputs()));
-    HASTEN_TRY(sets_b, samples.sets(model_b.engine->inputs()));
+    auto of_b = samples.sets(model_b.engine->inputs());
+    if (!of_b) {
+      return fail(of_b.error().code,
+                  "B ({}) can't take the inputs of A, and both are run on the same: {}", b.text,
+                  of_b.error().message);
+    }
+    sets_b = std::move(*of_b);
     HASTEN_TRY(outputs, diff_models(model_a, model_b, sets_a, sets_b, control));
     version_a = model_a.engine->version();
     version_b = model_b.engine->version();

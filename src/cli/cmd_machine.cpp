@@ -10,8 +10,7 @@ namespace {
 Result<int> run_machine(App& app, bool again) {
   HASTEN_TRY(Context * context, app.context());
   const MeasureControl control = app.control();
-  HASTEN_TRY(const Machine machine,
-             again ? measure_machine(*context, control) : cached_machine(*context, control));
+  HASTEN_TRY(const Machine machine, cached_machine(*context, control, again));
   HASTEN_CHECK(app.print(Json::parse(to_json(machine)), text(machine)));
   return 0;
 }

@@ -123,7 +123,11 @@ Status write_bundle(App& app, BundleWriter& bundle, const Target& target, const 
 Result<int> run_optimize(App& app, const Options& options) {
   HASTEN_TRY(Target target, app.target(options.model));
   if (auto fits = check_target(target); !fits) return app.usage(fits.error().message);
-  HASTEN_TRY(BundleWriter bundle, BundleWriter::open(options.output));
+  auto opened = BundleWriter::open(options.output);
+  if (!opened && opened.error().code == Code::kInvalidArgument)
+    return app.usage(opened.error().message);
+  if (!opened) return fail(std::move(opened.error()));
+  BundleWriter bundle = std::move(*opened);
   HASTEN_TRY(Context * context, app.context());
   const MeasureControl control = app.control();
 
@@ -166,7 +170,12 @@ Result<int> run_optimize(App& app, const Options& options) {
   report.proof = &proof;
   report.profile = profiled ? &*profiled : nullptr;
   report.machine = machine_facts(machine);
-  HASTEN_CHECK(write_bundle(app, bundle, target, proof, samples, report, data_path));
+  const Status written = write_bundle(app, bundle, target, proof, samples, report, data_path);
+  if (!written) {  // the search took minutes: what it found is told all the same
+    HASTEN_CHECK(app.print(json, proof_text(proof, app.style())));
+    return app.note_failure(
+        {written.error().code, "no bundle was written: " + written.error().message});
+  }
   json["bundle"] = options.output;
   HASTEN_CHECK(app.print(
       json, proof_text(proof, app.style()) + fmt::format("  bundle: {}\n  report: {}/report.html\n",

@@ -1,4 +1,6 @@
 // hasten profile TARGET: where the time goes.
+#include <filesystem>
+
 #include "base/mapped_file.h"
 #include "cli/app.h"
 #include "cli/commands.h"
@@ -46,7 +48,18 @@ struct Profiled {
   Profile profile;
   double load_ms = 0;
   std::vector<std::string> assumed;
+  std::string trace;
 };
+
+/// Before anything takes time: is there a folder for this file? Error: io.
+Status check_folder(const std::string& file) {
+  if (file.empty()) return {};
+  const auto parent = std::filesystem::absolute(file).parent_path();
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(parent, ignored))
+    return fail(Code::kIo, "cannot write '{}': there is no folder '{}'", file, parent.string());
+  return {};
+}
 
 Result<Profiled> profile_target(App& app, const std::string& text, const Options& options,
                                 const Machine* machine, const MeasureControl& control, bool first) {
@@ -70,7 +83,7 @@ Result<Profiled> profile_target(App& app, const std::string& text, const Options
     Timeline timeline;
     HASTEN_CHECK(model.runner->bind(sets[0]));
     HASTEN_CHECK(model.runner->run(&timeline));
-    HASTEN_CHECK(write_file_atomic(options.trace, chrome_trace(timeline.events, target.text)));
+    profiled.trace = chrome_trace(timeline.events, target.text);
   }
   return profiled;
 }
@@ -91,6 +104,8 @@ Result<int> run_profile(App& app, const Options& options) {
   const MeasureControl control = app.control();
   HASTEN_TRY(Context * context, app.context());
   HASTEN_TRY(const Target checked, app.target(options.target));  // before anything takes time
+  HASTEN_CHECK(check_folder(options.trace));
+  HASTEN_CHECK(check_folder(options.folded));
   HASTEN_TRY(const Machine machine, cached_machine(*context, control));
   HASTEN_TRY(const Profiled profiled,
              profile_target(app, options.target, options, &machine, control, true));
@@ -104,8 +119,11 @@ Result<int> run_profile(App& app, const Options& options) {
   std::string out = app.style().bold(checked.text) +
                     fmt::format("\n{}, load {:.1f} ms\n", result.engine, profiled.load_ms) +
                     text(result, options.all ? 0 : 20);
-  if (!options.folded.empty())
-    HASTEN_CHECK(write_file_atomic(options.folded, folded_stacks(result)));
+  // A full disk must not take away what was measured: it is printed first.
+  Status written;
+  if (!options.trace.empty()) written = write_file_atomic(options.trace, profiled.trace);
+  if (written && !options.folded.empty())
+    written = write_file_atomic(options.folded, folded_stacks(result));
   if (!options.against.empty() && !app.stopped()) {
     HASTEN_TRY(const Profile other, other_profile(app, options, &machine, control));
     const ProfileDiff difference = diff(other, result);
@@ -114,7 +132,7 @@ Result<int> run_profile(App& app, const Options& options) {
     out += fmt::format("\nA is {}, B is {}\n{}", options.against, options.target, text(difference));
   }
   HASTEN_CHECK(app.print(json, out));
-  return app.exit_unless_stopped(0);
+  return app.exit_unless_stopped(written ? 0 : app.note_failure(written.error()));
 }
 
 }  // namespace

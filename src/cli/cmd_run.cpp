@@ -40,13 +40,14 @@ Result<std::vector<std::string>> save_outputs(const std::string& folder,
     }
   }
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  const bool made = std::filesystem::create_directories(folder, error);
   if (error) return fail(Code::kIo, "cannot make folder '{}': {}", folder, error.message());
   std::vector<std::string> files;
   for (size_t i = 0; i < ports.size(); ++i) {
     const std::string path = folder + "/" + file_name(ports[i].name);
     if (auto written = write_npy(path, outputs[i]); !written) {
       for (const std::string& file : files) std::filesystem::remove(file, error);
+      if (made) std::filesystem::remove(folder, error);
       return fail(std::move(written.error()));
     }
     files.push_back(path);

@@ -173,8 +173,11 @@ Result<int> run_verify(App& app, const Options& options) {
       return fail(std::move(checked.error()));
     if (!checked) findings.against(checked.error().message);
   }
+  if (app.stopped())
+    findings.reasons.emplace_back("interrupted: this is of what was measured so far");
   Json json = {{"holds", findings.holds},
                {"reasons", findings.reasons},
+               {"interrupted", app.stopped()},
                {"baseline", subject.baseline.text},
                {"chosen", subject.chosen.text},
                {"same_machine", same_machine},

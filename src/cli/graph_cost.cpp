@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "engine/plan/step_info.h"
+
 namespace hasten {
 
 namespace {
@@ -63,21 +65,24 @@ std::optional<double> moved_bytes(const Graph& graph, const Node& node) {
   if (is_one_of(node.op,
                 {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Shape", "Size"}))
     return 0;
-  double bytes = 0;
-  auto add = [&](ValueId id) {
-    if (id == kNoValue) return true;
+  auto bytes_of = [&](ValueId id) -> std::optional<double> {
+    if (id == kNoValue) return 0;
     const auto dims = dims_of(graph, id);
-    if (!dims) return false;
-    bytes += product(*dims) * static_cast<double>(dtype_size(graph.value(id).dtype));
-    return true;
+    if (!dims) return std::nullopt;
+    return product(*dims) * static_cast<double>(dtype_size(graph.value(id).dtype));
   };
-  for (ValueId id : node.inputs) {
-    if (!add(id)) return std::nullopt;
-  }
+  double written = 0, read = 0;
   for (ValueId id : node.outputs) {
-    if (!add(id)) return std::nullopt;
+    const auto bytes = bytes_of(id);
+    if (!bytes) return std::nullopt;
+    written += *bytes;
   }
-  return bytes;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const auto bytes = bytes_of(node.inputs[i]);
+    if (!bytes) return std::nullopt;
+    read += i == 0 ? first_input_bytes(node.op, *bytes, written) : *bytes;
+  }
+  return read + written;
 }
 
 GraphCost block_cost(const Graph& graph, const Block& block) {

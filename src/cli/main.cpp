@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <iostream>
 #include <new>
 
 #include "cli/app.h"
@@ -12,6 +13,12 @@ bool wants_json(int argc, char** argv) {
     if (std::string_view(argv[i]) == "--json") return true;
   }
   return false;
+}
+
+/// `code`, unless what was printed can't be written.
+int flushed(int code) {
+  std::cout.flush();
+  return std::cout.good() && std::fflush(stdout) == 0 ? code : hasten::exit_code(hasten::Code::kIo);
 }
 
 int run_hasten(int argc, char** argv) {
@@ -32,12 +39,25 @@ int run_hasten(int argc, char** argv) {
   try {
     cli.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
-    return cli.exit(help);
+    return flushed(cli.exit(help));
   } catch (const CLI::CallForVersion& version) {
-    return cli.exit(version);
+    return flushed(cli.exit(version));
   } catch (const CLI::ParseError& error) {
     app.set_json(wants_json(argc, argv));
-    return app.usage(fmt::format("{} (hasten --help tells more)", error.what()));
+    const auto verbs = cli.get_subcommands();
+    if (!verbs.empty()) {
+      return app.usage(
+          fmt::format("{} (hasten {} --help tells more)", error.what(), verbs[0]->get_name()));
+    }
+    std::string names;
+#define HASTEN_COMMAND(verb, doc) names += names.empty() ? #verb : ", " #verb;
+#include "cli/commands.inc"
+#undef HASTEN_COMMAND
+    const std::string_view first = argc > 1 ? argv[1] : "";
+    if (first.empty() || first.starts_with('-'))
+      return app.usage(fmt::format("a verb is missing: {} (hasten --help tells more)", names));
+    return app.usage(
+        fmt::format("'{}' is no verb; there are {} (hasten --help tells more)", first, names));
   }
   const Result<int> code = run();
   return code ? *code : app.fail_with(code.error());

@@ -112,6 +112,10 @@ Status resolve_bundle(Target& target, const std::string& folder) {
       !json["target"].is_string()) {
     return fail(Code::kInvalidModel, "'{}' is not a bundle.json: it has no \"target\" text", path);
   }
+  if (json.contains("schema") && json["schema"] != 1) {
+    return fail(Code::kUnsupported, "'{}' is of schema {}, this hasten reads 1", path,
+                json["schema"].dump());
+  }
   const std::string chosen = json["target"].get<std::string>();
   const size_t at = find_options(chosen);
   const std::string model = chosen.substr(0, at);
@@ -199,6 +203,14 @@ Result<Target> parse_target(std::string_view text) {
     target.model = path;
   }
   if (at != text.npos) HASTEN_CHECK(set_options(target.options, text.substr(at + 1)));
+  if (target.options.kind != EngineKind::kNative && target.model.ends_with(".hplan")) {
+    // A plan is of our own engine; the bundle has the model for the others.
+    if (target.bundle.empty()) {
+      return fail(Code::kInvalidArgument,
+                  "'{}': a .hplan file is for engine=native; name the .onnx file", text);
+    }
+    target.model = target.bundle + "/model.onnx";
+  }
   const size_t sign = path.rfind('@');
   if (at == text.npos && sign != path.npos && path.find('/', sign) == path.npos &&
       !fs::exists(path, ignored)) {

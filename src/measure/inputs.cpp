@@ -1,6 +1,7 @@
 #include "measure/inputs.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/ir/npy.h"
 #include "measure/inputs_internal.h"
@@ -85,18 +86,12 @@ Result<std::map<std::string, Tensor>> read_inputs(const std::vector<Port>& ports
   std::vector<std::string> named;
   for (const std::string& text : inputs) {
     const size_t equals = text.find('=');
-    if (equals == text.npos || equals == 0 || equals + 1 == text.size()) {
-      return fail(Code::kInvalidArgument, "--input {}: want NAME=file.npy or NAME=random", text);
-    }
     const std::string name = text.substr(0, equals), source = text.substr(equals + 1);
     const auto port =
         std::find_if(ports.begin(), ports.end(), [&name](const Port& p) { return p.name == name; });
     if (port == ports.end()) {
       return fail(Code::kInvalidArgument, "--input {}: the model has no such input; it wants {}",
                   name, describe_ports(ports));
-    }
-    if (std::find(named.begin(), named.end(), name) != named.end()) {
-      return fail(Code::kInvalidArgument, "--input {}: given twice", name);
     }
     named.push_back(name);
     if (source == "random") continue;
@@ -120,12 +115,24 @@ Result<std::map<std::string, Tensor>> read_inputs(const std::vector<Port>& ports
 
 }  // namespace
 
+Status check_request(const InputRequest& request) {
+  if (!request.data.empty() && !request.inputs.empty())
+    return fail(Code::kInvalidArgument, "--data and --input exclude each other");
+  std::set<std::string> named;
+  for (const std::string& text : request.inputs) {
+    const size_t equals = text.find('=');
+    if (equals == text.npos || equals == 0 || equals + 1 == text.size())
+      return fail(Code::kInvalidArgument, "--input {}: want NAME=file.npy or NAME=random", text);
+    if (!named.insert(text.substr(0, equals)).second)
+      return fail(Code::kInvalidArgument, "--input {}: given twice", text.substr(0, equals));
+  }
+  return {};
+}
+
 Result<Samples> gather_inputs(const std::vector<Port>& ports, const InputRequest& request,
                               const Graph* graph, const InputTrial& trial) {
+  HASTEN_CHECK(check_request(request));
   if (!request.data.empty()) {
-    if (!request.inputs.empty()) {
-      return fail(Code::kInvalidArgument, "--data and --input exclude each other");
-    }
     return load_data(ports, request.data);
   }
   std::map<std::string, Tensor> given;

@@ -32,6 +32,10 @@ struct InputRequest {
   uint64_t seed = 1;                // of what is made up
 };
 
+/// Is each input NAME=file.npy or NAME=random, named once, and not beside `data`? Says nothing of
+/// files and models. Error: invalid_argument.
+Status check_request(const InputRequest& request);
+
 /// Runs the model once: made-up dims are accepted only if that works. Called only where the model
 /// leaves dims open and inference over its graph doesn't decide.
 using InputTrial = std::function<Status(const Samples&)>;

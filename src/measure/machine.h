@@ -27,7 +27,7 @@ struct Machine {
   Peak fp32, bf16, int8;
   Peak l1, l2, l3, dram;          // reading
   std::string version;            // of hasten that measured
-  std::vector<Warning> warnings;  // what disturbed the measurement; not kept in JSON
+  std::vector<Warning> warnings;  // what disturbed the measurement; those who read it back get none
 };
 
 /// From the CPU's name, features, caches, cores we may use, ISA tier and hasten's version.
@@ -36,10 +36,15 @@ std::string machine_fingerprint(const CpuFacts& cpu, Isa isa, int threads);
 /// Measures for one to two seconds. When control.stop is set: the error `cancelled`.
 Result<Machine> measure_machine(Context& context, const MeasureControl& control = {});
 
-/// The peaks out of the cache folder ($HASTEN_CACHE/machine-<fingerprint>.json), or measured and
-/// put there; a cache that can't be read or written is measured around. A second process at the
-/// same time does no harm.
-Result<Machine> cached_machine(Context& context, const MeasureControl& control = {});
+/// Can the peaks of all threads be true? Cores don't share their arithmetic: where together they
+/// did hardly more than one alone, something else ran on them.
+bool plausible(const Machine& machine);
+
+/// The peaks out of the cache folder ($HASTEN_CACHE/machine-<fingerprint>.json), or measured
+/// (`again`: in any case) and put there, unless something disturbed that; a cache that can't be
+/// read or written is measured around. A second process at the same time does no harm.
+Result<Machine> cached_machine(Context& context, const MeasureControl& control = {},
+                               bool again = false);
 
 std::string to_json(const Machine& machine);
 /// Errors: io (not what to_json writes).

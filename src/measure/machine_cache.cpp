@@ -30,6 +30,9 @@ std::string to_json(const Machine& machine) {
     const Peak& peak = machine.*row.peak;
     peaks[row.name] = {{"one", number(peak.one)}, {"all", number(peak.all)}, {"how", peak.how}};
   }
+  json warnings = json::array();
+  for (const Warning& w : machine.warnings)
+    warnings.push_back({{"what", w.what}, {"why", w.why}, {"next", w.next}});
   const CpuFacts& cpu = machine.cpu;
   const json all = {
       {"fingerprint", machine.fingerprint},
@@ -38,6 +41,7 @@ std::string to_json(const Machine& machine) {
       {"threads", machine.threads},
       {"why", machine.why},
       {"peaks", peaks},
+      {"warnings", warnings},
       {"cpu",
        {{"model", cpu.model},
         {"features", cpu.features},
@@ -88,15 +92,15 @@ Result<Machine> machine_from_json(const std::string& text) {
   }
 }
 
-Result<Machine> cached_machine(Context& context, const MeasureControl& control) {
+Result<Machine> cached_machine(Context& context, const MeasureControl& control, bool again) {
   const ThreadChoice choice = choose_threads(context.cpu());
   const std::string fingerprint = machine_fingerprint(context.cpu(), context.isa(), choice.threads);
   const std::string folder = cache_dir();
   const std::string path = folder + "/machine-" + fingerprint + ".json";
-  if (!folder.empty()) {
+  if (!folder.empty() && !again) {
     if (Result<std::string> text = read_file(path)) {
       Result<Machine> machine = machine_from_json(*text);
-      if (machine && machine->fingerprint == fingerprint) {
+      if (machine && machine->fingerprint == fingerprint && plausible(*machine)) {
         // The peaks are what is kept; limits and the reason for the threads are of today.
         machine->cpu = context.cpu();
         machine->why = choice.why;

@@ -43,13 +43,56 @@ TEST_F(Binary, UsageErrorsExitWith2AndOneLine) {
         "bench " + m + " --no-such-option", "bench " + m + "@color=red",
         "bench " + m + "@threads=0", "bench " + m + "@shape=nope:1x2",
         "show " + m + " --stage=none", "run " + m + "@disable_pass=no_such_pass",
-        "bench " + m + "@engine=tensorrt"}) {
+        "bench " + m + "@engine=tensorrt", "run " + m + " --input x",
+        "run " + m + " --input x=random --input x=random",
+        "run " + m + " --input x=random --data some.npz",
+        std::string("run some.hplan@engine=onnxruntime"), "optimize " + m + " -o " + m}) {
     const Outcome o = hasten_with(arguments);
     EXPECT_EQ(o.code, 2) << arguments << "\n" << o.err;
     EXPECT_TRUE(o.err.starts_with("hasten: ")) << o.err;
     EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
     EXPECT_EQ(o.out, "") << arguments;
   }
+}
+
+TEST_F(Binary, AVerbThatIsNoneIsNamed) {
+  const Outcome o = hasten_with("frobnicate");
+  EXPECT_NE(o.err.find("'frobnicate' is no verb; there are inspect, run"), std::string::npos)
+      << o.err;
+  EXPECT_EQ(hasten_with("inspect " + model(), "HASTEN_ISA=none").code, 0) << "runs nothing";
+  EXPECT_EQ(hasten_with("run " + model(), "HASTEN_ISA=none").code, 2);
+}
+
+TEST_F(Binary, AFullStdoutIsAnIoError) {
+  for (const char* arguments : {"--version", "--help", "bench --help"}) {
+    const int status =
+        std::system((std::string(HASTEN_BINARY) + " " + arguments + " >/dev/full 2>&1").c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 5) << arguments;
+  }
+}
+
+TEST_F(Binary, AProfileIsPrintedThoughItsTraceCannotBeWritten) {
+  const Outcome early = hasten_with("profile --runs 7 --trace /nonexistent/t.json " + model());
+  EXPECT_EQ(early.code, 5) << early.err;
+  EXPECT_EQ(early.out, "") << "nothing was measured";
+  std::filesystem::create_directory(dir_.file("taken"));
+  const Outcome late =
+      hasten_with("profile --json --runs 7 --folded " + dir_.file("taken") + " " + model());
+  EXPECT_EQ(late.code, 5) << late.err;
+  EXPECT_TRUE(late.json().contains("wall_ms")) << late.out;
+}
+
+TEST_F(Binary, GathersMoveWhatTheyPutOut) {
+  const std::string bytes = TinyOnnx()
+                                .input("x", 1, {"1000", "8"})
+                                .weight("i", {1}, std::vector<float>{0})
+                                .node("Cast", {"i"}, {"n"}, {{"to", 7}})
+                                .node("Gather", {"x", "n"}, {"y"})
+                                .output("y", 1, {"1", "8"})
+                                .bytes();
+  const Outcome o = hasten_with("explain --json " + dir_.write("g.onnx", bytes));
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_LE(o.json()["steps"].back()["bytes"].get<double>(), 100) << o.out;
 }
 
 TEST_F(Binary, ErrorsAreJsonToo) {

@@ -90,6 +90,19 @@ TEST(PeakKernels, ComputeWhatTheySay) {
   EXPECT_EQ(out, 3.0f * 3 * kPeakReadItem);
 }
 
+TEST(Machine, PeaksOfCoresHeldBackAreNotBelieved) {
+  Machine machine;
+  machine.threads = 2;
+  EXPECT_TRUE(plausible(machine)) << "nothing measured, nothing doubted";
+  machine.fp32 = {100, 100, ""};
+  EXPECT_FALSE(plausible(machine));
+  machine.fp32.all = 190;
+  EXPECT_TRUE(plausible(machine));
+  machine.threads = 1;
+  machine.fp32.all = 100;
+  EXPECT_TRUE(plausible(machine));
+}
+
 TEST(Machine, MeasuredOnceAndKept) {
   std::string folder = std::filesystem::temp_directory_path() / "hasten-machine-XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
@@ -109,7 +122,7 @@ TEST(Machine, MeasuredOnceAndKept) {
   EXPECT_EQ(std::filesystem::exists(path), first->warnings.empty());
 
   Machine kept = *first;
-  kept.fp32.one = 12.5;
+  kept.fp32 = {12.5, 12.5 * kept.threads, "told"};
   kept.warnings.clear();
   std::filesystem::create_directories(folder + "/new");
   std::ofstream(path) << to_json(kept);

@@ -238,13 +238,16 @@ class Builder {
     info.flops = lowered.flops;
     for (Refusal& r : lowered.refused)
       info.refused.emplace_back(std::move(r.kernel), std::move(r.reason));
-    for (const Facts* f : in) {
-      info.inputs.push_back(f ? f->text() : "");
-      if (f) info.bytes += static_cast<double>(value_bytes(*f));
-    }
     for (const Facts& f : out) {
       info.outputs.push_back(f.dtype == DType::kNone ? "" : f.text());
       if (f.dtype != DType::kNone) info.bytes += static_cast<double>(value_bytes(f));
+    }
+    const double written = info.bytes;
+    for (size_t i = 0; i < in.size(); ++i) {
+      info.inputs.push_back(in[i] ? in[i]->text() : "");
+      if (!in[i]) continue;
+      const auto bytes = static_cast<double>(value_bytes(*in[i]));
+      info.bytes += i == 0 ? first_input_bytes(node.op, bytes, written) : bytes;
     }
   }
 

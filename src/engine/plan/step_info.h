@@ -1,7 +1,9 @@
 // What observers, `explain` and reports see of a step.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,5 +20,14 @@ struct StepInfo {
   double flops = 0;                                          // per run
   double bytes = 0;  // read and written per run, each tensor once
 };
+
+/// Bytes that an op reads of its first input: a gather or a slice no more than it puts out, the
+/// others all of it.
+inline double first_input_bytes(std::string_view op, double input_bytes, double output_bytes) {
+  for (const char* part : {"Gather", "GatherElements", "GatherND", "Slice"}) {
+    if (op == part) return std::min(input_bytes, output_bytes);
+  }
+  return input_bytes;
+}
 
 }  // namespace hasten
