@@ -72,6 +72,7 @@ Result<Profiled> profile_target(App& app, const std::string& text, const Options
   profile_options.seconds = options.seconds;
   profile_options.threads = model.engine->threads();
   profile_options.machine = machine;
+  profile_options.steps_needed = first;
   profile_options.control = control;
   Profiled profiled;
   HASTEN_TRY(profiled.profile, profile(*model.runner, sets, profile_options));
@@ -88,13 +89,24 @@ Result<Profiled> profile_target(App& app, const std::string& text, const Options
   return profiled;
 }
 
-/// A profile saved as JSON, or that of another target.
-Result<Profile> other_profile(App& app, const Options& options, const Machine* machine,
-                              const MeasureControl& control) {
+/// What --against names, as far as it can be known before anything takes time: the profile in a
+/// file, or nothing where it is a target to be measured. Errors: its own.
+Result<std::optional<Profile>> saved_profile(App& app, const Options& options) {
   if (options.against.ends_with(".json")) {
     HASTEN_TRY(const std::string text, read_file(options.against));
-    return profile_from_json(text, options.against);
+    HASTEN_TRY(Profile saved, profile_from_json(text, options.against));
+    return saved;
   }
+  if (!options.against.empty()) {
+    HASTEN_TRY(const Target other, app.target(options.against));
+    HASTEN_TRY(const MappedFile exists, MappedFile::open(other.model));
+  }
+  return std::nullopt;
+}
+
+/// The profile of the other target.
+Result<Profile> other_profile(App& app, const Options& options, const Machine* machine,
+                              const MeasureControl& control) {
   HASTEN_TRY(Profiled other,
              profile_target(app, options.against, options, machine, control, false));
   return std::move(other.profile);
@@ -104,6 +116,7 @@ Result<int> run_profile(App& app, const Options& options) {
   const MeasureControl control = app.control();
   HASTEN_TRY(Context * context, app.context());
   HASTEN_TRY(const Target checked, app.target(options.target));  // before anything takes time
+  HASTEN_TRY(std::optional<Profile> saved, saved_profile(app, options));
   HASTEN_CHECK(check_folder(options.trace));
   HASTEN_CHECK(check_folder(options.folded));
   HASTEN_TRY(const Machine machine, cached_machine(*context, control));
@@ -125,8 +138,15 @@ Result<int> run_profile(App& app, const Options& options) {
   if (written && !options.folded.empty())
     written = write_file_atomic(options.folded, folded_stacks(result));
   if (!options.against.empty() && !app.stopped()) {
-    HASTEN_TRY(const Profile other, other_profile(app, options, &machine, control));
-    const ProfileDiff difference = diff(other, result);
+    Result<Profile> other =
+        saved ? std::move(*saved) : other_profile(app, options, &machine, control);
+    if (!other) {  // what was measured is told all the same
+      json["against"] = nullptr;
+      HASTEN_CHECK(app.print(json, out));
+      return app.note_failure({other.error().code, fmt::format("--against {}: {}", options.against,
+                                                               other.error().message)});
+    }
+    const ProfileDiff difference = diff(*other, result);
     json["against"] = to_json(difference);
     json["against"]["a"] = options.against;
     out += fmt::format("\nA is {}, B is {}\n{}", options.against, options.target, text(difference));

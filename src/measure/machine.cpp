@@ -194,21 +194,25 @@ Result<Machine> measure_machine(Context& context, const MeasureControl& control)
   }
   machine.warnings = disturbances(before, read_system());
   for (int again = 0; again < 3 && !plausible(machine) && !control.stopped(); ++again)
-    machine.fp32 = meter.fp32();
+    for (size_t i : {0, 3}) *stages[i].peak = stages[i].measure();  // fp32 and L1
   if (!plausible(machine)) {
     machine.warnings.push_back(
         {"cores held back",
-         fmt::format("{} threads together computed {:.1f} GFLOP/s, one alone {:.1f}",
-                     machine.threads, *machine.fp32.all, *machine.fp32.one),
+         fmt::format("{} threads together reached {:.1f} GFLOP/s and {:.1f} GB/s in L1, one alone "
+                     "{:.1f} and {:.1f}",
+                     machine.threads, machine.fp32.all.value_or(0), machine.l1.all.value_or(0),
+                     machine.fp32.one.value_or(0), machine.l1.one.value_or(0)),
          "measure again on a quiet machine (hasten machine --again)"});
   }
   return machine;
 }
 
 bool plausible(const Machine& machine) {
-  const Peak& peak = machine.fp32;
-  if (machine.threads < 2 || !peak.one || !peak.all) return true;
-  return *peak.all >= *peak.one * (1 + 0.4 * (machine.threads - 1));
+  const auto scales = [&machine](const Peak& peak) {
+    return machine.threads < 2 || !peak.one || !peak.all ||
+           *peak.all >= *peak.one * (1 + 0.4 * (machine.threads - 1));
+  };
+  return scales(machine.fp32) && scales(machine.l1);
 }
 
 std::optional<double> peak_for(const Peak& peak, int threads, int all_threads) {

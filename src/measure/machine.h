@@ -36,7 +36,7 @@ std::string machine_fingerprint(const CpuFacts& cpu, Isa isa, int threads);
 /// Measures for one to two seconds. When control.stop is set: the error `cancelled`.
 Result<Machine> measure_machine(Context& context, const MeasureControl& control = {});
 
-/// Can the peaks of all threads be true? Cores don't share their arithmetic: where together they
+/// Can the peaks of all threads be true? Cores share neither arithmetic nor L1: where together they
 /// did hardly more than one alone, something else ran on them.
 bool plausible(const Machine& machine);
 

@@ -151,7 +151,7 @@ Result<Profile> profile(Runner& runner, std::span<const InputSet> sets,
   }
   profile.interrupted = control.stopped();
   if (walls.empty()) return fail(Code::kCancelled, "interrupted before a run was observed");
-  if (collector.steps().empty()) {
+  if (collector.steps().empty() && options.steps_needed) {
     return fail(Code::kUnsupported,
                 "this engine doesn't show its steps; profile with engine=native, or bench it");
   }
@@ -160,6 +160,7 @@ Result<Profile> profile(Runner& runner, std::span<const InputSet> sets,
   profile.wall_ms = median(walls);
   profile.plain_wall_ms = median_or_0(plain);
   profile.unattributed_ms = std::max(0.0, median(rests));
+  if (collector.steps().empty()) return profile;
   double sum = profile.unattributed_ms;
   for (const StepCollector::Step& step : collector.steps()) {
     if (step.ms.empty()) continue;  // only in the warm-up
@@ -216,6 +217,8 @@ ProfileDiff diff(const Profile& a, const Profile& b) {
   ProfileDiff diff;
   diff.a_wall_ms = a.wall_ms;
   diff.b_wall_ms = b.wall_ms;
+  diff.a_has_steps = !a.ops.empty();
+  diff.b_has_steps = !b.ops.empty();
   auto row = [&](const std::string& op) -> OpTypeDiff& {
     for (OpTypeDiff& r : diff.ops) {
       if (r.op == op) return r;

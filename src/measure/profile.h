@@ -59,6 +59,7 @@ struct ProfileOptions {
   double seconds = 2;                // at least 7 runs
   int threads = 1;                   // that the engine uses
   const Machine* machine = nullptr;  // null: no roofs
+  bool steps_needed = true;          // false: an engine that shows none is timed as a whole
   MeasureControl control;
   std::string proc_root;
 };
@@ -118,7 +119,8 @@ struct OpTypeDiff {
 };
 struct ProfileDiff {
   double a_wall_ms = 0, b_wall_ms = 0;
-  std::vector<OpTypeDiff> ops;  // what explains most of the difference first
+  bool a_has_steps = true, b_has_steps = true;  // of one without only the whole is known
+  std::vector<OpTypeDiff> ops;                  // what explains most of the difference first
 };
 /// Lines two profiles up by op type; "(unattributed)" is one of them.
 ProfileDiff diff(const Profile& a, const Profile& b);

@@ -45,8 +45,16 @@ std::string text(const Profile& profile, size_t most_ops) {
 }
 
 std::string text(const ProfileDiff& diff) {
-  std::string out = fmt::format("wall {:.4f} ms and {:.4f} ms: {:+.4f} ms\n", diff.a_wall_ms,
+  std::string out = fmt::format("a run takes A {:.4f} ms, B {:.4f} ms: {:+.4f} ms", diff.a_wall_ms,
                                 diff.b_wall_ms, diff.b_wall_ms - diff.a_wall_ms);
+  if (diff.a_wall_ms > 0) out += fmt::format(", {:.2f} x as long", diff.b_wall_ms / diff.a_wall_ms);
+  out += "\n(measured one after the other: hasten compare tells which is faster)\n";
+  if (!diff.a_has_steps || !diff.b_has_steps) {
+    return out + fmt::format("{} no steps, so only the whole is compared\n",
+                             diff.a_has_steps   ? "B's engine shows"
+                             : diff.b_has_steps ? "A's engine shows"
+                                                : "Their engines show");
+  }
   out += fmt::format("{:>10} {:>10} {:>10}  {:>5} {:>5}  {}\n", "A ms", "B ms", "B - A", "A n",
                      "B n", "op");
   for (const OpTypeDiff& op : diff.ops) {

@@ -64,7 +64,11 @@ Json to_json(const ProfileDiff& d) {
                    {"a_count", op.a_count},
                    {"b_count", op.b_count}});
   }
-  return {{"a_wall_ms", d.a_wall_ms}, {"b_wall_ms", d.b_wall_ms}, {"ops", ops}};
+  return {{"a_wall_ms", d.a_wall_ms},
+          {"b_wall_ms", d.b_wall_ms},
+          {"a_has_steps", d.a_has_steps},
+          {"b_has_steps", d.b_has_steps},
+          {"ops", ops}};
 }
 
 Result<Profile> profile_from_json(const std::string& text, const std::string& place) {

@@ -126,6 +126,13 @@ TEST(Profile, AccountsForTheTime) {
                                       dir.file("p.json") + " " + model("mnist_cnn"));
   ASSERT_EQ(against.code, 0) << against.err;
   EXPECT_TRUE(against.json()["against"]["ops"].is_array());
+  // So can an engine that shows no steps, as a whole.
+  const Outcome peer = hasten_with("profile --json --seconds 0.3 --against " + model("mnist_cnn") +
+                                   "@engine=onnxruntime " + model("mnist_cnn"));
+  if (peer.code == 4) GTEST_SKIP() << peer.err;
+  ASSERT_EQ(peer.code, 0) << peer.err;
+  EXPECT_EQ(peer.json()["against"]["a_has_steps"], false);
+  EXPECT_GT(peer.json()["against"]["a_wall_ms"].get<double>(), 0);
 }
 
 TEST(MachineVerb, TellsMeasuredPeaks) {
