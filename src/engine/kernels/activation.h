@@ -1,7 +1,7 @@
 // What follows the sums of matrix products, convolutions and recurrent cells, on sixteen lanes.
 #pragma once
 
-#include "engine/kernels/kernels.h"
+#include "engine/kernels/activation_args.h"
 #include "engine/kernels/math.h"
 
 namespace hasten {

@@ -1,7 +1,7 @@
 // Walking the rows of BroadcastArgs, and loops over one row.
 #pragma once
 
-#include "engine/kernels/kernels.h"
+#include "engine/kernels/elementwise_args.h"
 #include "engine/kernels/math.h"
 
 namespace hasten {

@@ -2,7 +2,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "engine/kernels/kernels.h"
+#include "engine/kernels/elementwise_args.h"
 #include "engine/kernels/vec.h"
 
 namespace hasten {

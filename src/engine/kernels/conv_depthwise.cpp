@@ -1,5 +1,6 @@
 // Depthwise convolution: one input channel for each output channel.
 #include "engine/kernels/activation.h"
+#include "engine/kernels/window_args.h"
 
 namespace hasten {
 namespace HASTEN_NS {

@@ -1,6 +1,7 @@
 // Direct convolution: a tile of pixels x output channels stays in registers while all taps and
 // input channels go by. Input and output in planes or in nchw16c.
 #include "engine/kernels/activation.h"
+#include "engine/kernels/window_args.h"
 
 namespace hasten {
 namespace HASTEN_NS {

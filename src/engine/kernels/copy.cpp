@@ -1,6 +1,6 @@
 // Strided copies: Concat, Slice, Split, Expand, Tile, and transposes that keep runs together.
+#include "engine/kernels/copy_args.h"
 #include "engine/kernels/elements.h"
-#include "engine/kernels/kernels.h"
 
 namespace hasten {
 namespace HASTEN_NS {

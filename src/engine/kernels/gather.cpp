@@ -1,6 +1,6 @@
 // Rows by index. An index outside its axis is reported and nothing is read for it.
+#include "engine/kernels/copy_args.h"
 #include "engine/kernels/elements.h"
-#include "engine/kernels/kernels.h"
 
 namespace hasten {
 namespace HASTEN_NS {

@@ -1,8 +1,8 @@
 // Matrix products. A is read where it lies, B in panels of 16 columns; a tile of C stays in
 // registers for the whole of K, so that no order of blocks or size of batch shows in its bits.
 #include "engine/kernels/activation.h"
+#include "engine/kernels/gemm_args.h"
 #include "engine/kernels/gemm_tile.h"
-#include "engine/kernels/kernels.h"
 #include "engine/kernels/panels.h"
 
 namespace hasten {

@@ -1,7 +1,7 @@
 // The heart of matrix products: a tile of C stays in registers for the whole of K.
 #pragma once
 
-#include "engine/kernels/kernels.h"
+#include "engine/kernels/gemm_args.h"
 #include "engine/kernels/vec.h"
 
 namespace hasten {

@@ -1,6 +1,6 @@
 // Normalization of rows; the factors of batch normalization.
-#include "engine/kernels/kernels.h"
 #include "engine/kernels/math.h"
+#include "engine/kernels/reduce_args.h"
 
 namespace hasten {
 namespace HASTEN_NS {

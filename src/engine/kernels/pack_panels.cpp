@@ -1,5 +1,5 @@
 // Packs right-hand matrices for gemm.cpp: weights once, others at each run.
-#include "engine/kernels/kernels.h"
+#include "engine/kernels/gemm_args.h"
 #include "engine/kernels/panels.h"
 
 namespace hasten {

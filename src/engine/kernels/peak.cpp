@@ -1,6 +1,6 @@
 // The most that this tier can do: multiply-adds in registers, and reading memory. For measuring
 // the roof that other kernels are held against, not for models.
-#include "engine/kernels/kernels.h"
+#include "engine/kernels/peak_args.h"
 #include "engine/kernels/vec.h"
 
 namespace hasten {

@@ -1,7 +1,7 @@
 // Max and average pools. A NaN in a window is the window's maximum; averages are the sum of the
 // taps in order, divided by their number.
-#include "engine/kernels/kernels.h"
 #include "engine/kernels/vec.h"
+#include "engine/kernels/window_args.h"
 
 namespace hasten {
 namespace HASTEN_NS {

@@ -1,7 +1,7 @@
 // Folding over axes. The order in which a result is summed depends on the folded dims alone: four
 // times sixteen lanes along rows, four partial sums across them.
-#include "engine/kernels/kernels.h"
 #include "engine/kernels/math.h"
+#include "engine/kernels/reduce_args.h"
 
 namespace hasten {
 namespace HASTEN_NS {

@@ -1,6 +1,6 @@
 // Between planes (NCHW) and nchw16c.
-#include "engine/kernels/kernels.h"
 #include "engine/kernels/vec.h"
+#include "engine/kernels/window_args.h"
 
 namespace hasten {
 namespace HASTEN_NS {

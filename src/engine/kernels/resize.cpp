@@ -1,6 +1,6 @@
 // One axis of a linear or cubic resize, with or without antialiasing.
-#include "engine/kernels/kernels.h"
 #include "engine/kernels/vec.h"
+#include "engine/kernels/window_args.h"
 
 namespace hasten {
 namespace HASTEN_NS {

@@ -1,6 +1,6 @@
 // Softmax: e^(x - largest) over its sum, along rows or across them.
-#include "engine/kernels/kernels.h"
 #include "engine/kernels/math.h"
+#include "engine/kernels/reduce_args.h"
 
 namespace hasten {
 namespace HASTEN_NS {

@@ -1,6 +1,6 @@
 // Transposes of matrices of 1, 2, 4 and 8-byte elements, in tiles that stay in the L1 cache.
+#include "engine/kernels/copy_args.h"
 #include "engine/kernels/elements.h"
-#include "engine/kernels/kernels.h"
 
 namespace hasten {
 namespace HASTEN_NS {

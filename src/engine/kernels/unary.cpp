@@ -1,5 +1,5 @@
 // Element-wise functions of one operand.
-#include "engine/kernels/kernels.h"
+#include "engine/kernels/elementwise_args.h"
 #include "engine/kernels/math.h"
 
 namespace hasten {

@@ -1,0 +1,1 @@
+// Only here so that the tests have one set of precompiled headers.
