@@ -258,7 +258,10 @@ Result<Tensor> make_tensor(DType dtype, const Dims& dims, const Fill& fill,
         tensor.mutable_as<std::string>()[i] = std::string(1, 'a');
       break;
     case DType::kNone:
-      return fail(Code::kUnsupported, "an input has no known element type");
+    case DType::kSequence:
+    case DType::kOptional:
+      return fail(Code::kUnsupported, "an input is {}: give it, it can not be made up",
+                  dtype_name(dtype));
   }
   return tensor;
 }

@@ -248,8 +248,8 @@ TEST(Load, BranchWithoutNodesMayReturnAnOuterValue) {
   ASSERT_TRUE(g) << message(g);
   const Node& n = g->main.nodes[0];
   ASSERT_EQ(n.blocks.size(), 2u);
-  EXPECT_EQ(g->value(n.blocks[0].second.outputs[0]).name, "x");
-  EXPECT_TRUE(g->value(n.blocks[1].second.outputs[0]).is_constant());
+  EXPECT_EQ(g->value(n.blocks[0].block.outputs[0]).name, "x");
+  EXPECT_TRUE(g->value(n.blocks[1].block.outputs[0]).is_constant());
 }
 
 TEST(Load, SubgraphsMayUseValuesThatComeLaterInTheFile) {

@@ -21,11 +21,11 @@ TEST(If, ChecksItsBranches) {
   };
   const Facts yes = shaped(DType::kBool, {});
   EXPECT_EQ(infer(yes), "node 'choose' (If): attribute 'then_branch' is missing");
-  node.blocks.emplace_back("then_branch", Block{{}, {}, {5}});
+  node.blocks.push_back({"then_branch", Block{{}, {}, {5}}});
   EXPECT_EQ(infer(yes), "node 'choose' (If): attribute 'else_branch' is missing");
-  node.blocks.emplace_back("else_branch", Block{{}, {}, {}});
+  node.blocks.push_back({"else_branch", Block{{}, {}, {}}});
   EXPECT_EQ(infer(yes), "node 'choose' (If): else_branch has 0 outputs, the node has 1");
-  node.blocks[1].second.outputs = {6};
+  node.blocks[1].block.outputs = {6};
   EXPECT_EQ(infer(yes), "fine");
   EXPECT_EQ(infer(shaped(DType::kF32, {})),
             "node 'choose' (If): the condition is f32[], it must be bool");

@@ -1,6 +1,9 @@
 #include "engine/ir/dtype.h"
 
+#include <memory>
 #include <string>
+
+#include "engine/ir/tensor.h"
 
 namespace hasten {
 
@@ -13,13 +16,22 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {DType::kF32, "f32", 4},   {DType::kU8, "u8", 1},
-    {DType::kI8, "i8", 1},     {DType::kU16, "u16", 2},
-    {DType::kI16, "i16", 2},   {DType::kI32, "i32", 4},
-    {DType::kI64, "i64", 8},   {DType::kString, "str", sizeof(std::string)},
-    {DType::kBool, "bool", 1}, {DType::kF16, "f16", 2},
-    {DType::kF64, "f64", 8},   {DType::kU32, "u32", 4},
-    {DType::kU64, "u64", 8},   {DType::kBF16, "bf16", 2},
+    {DType::kF32, "f32", 4},
+    {DType::kU8, "u8", 1},
+    {DType::kI8, "i8", 1},
+    {DType::kU16, "u16", 2},
+    {DType::kI16, "i16", 2},
+    {DType::kI32, "i32", 4},
+    {DType::kI64, "i64", 8},
+    {DType::kString, "str", sizeof(std::string)},
+    {DType::kBool, "bool", 1},
+    {DType::kF16, "f16", 2},
+    {DType::kF64, "f64", 8},
+    {DType::kU32, "u32", 4},
+    {DType::kU64, "u64", 8},
+    {DType::kBF16, "bf16", 2},
+    {DType::kSequence, "seq", sizeof(Tensor)},
+    {DType::kOptional, "optional", sizeof(Tensor)},
 };
 
 constexpr const char* kOnnxNames[] = {
@@ -57,7 +69,8 @@ const char* onnx_dtype_name(int number) {
 }
 
 bool dtype_supported(int onnx_number) {
-  return onnx_number > 0 && onnx_number <= 255 && find(static_cast<DType>(onnx_number)) != nullptr;
+  return onnx_number > 0 && onnx_number < static_cast<int>(DType::kSequence) &&
+         find(static_cast<DType>(onnx_number)) != nullptr;
 }
 
 size_t dtype_size(DType dtype) {

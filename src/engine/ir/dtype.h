@@ -23,7 +23,16 @@ enum class DType : uint8_t {
   kU32 = 12,
   kU64 = 13,
   kBF16 = 16,
+  // Not element types of ONNX: a sequence is a tensor [n] of tensors, an optional one of none or
+  // one (a tensor or a sequence).
+  kSequence = 64,
+  kOptional = 65,
 };
+
+/// True where elements are not plain bytes: strings, and what holds tensors.
+constexpr bool holds_objects(DType t) {
+  return t == DType::kString || t == DType::kSequence || t == DType::kOptional;
+}
 
 /// "f32", "i64", … as printed and parsed in graph text; "?" for kNone.
 const char* dtype_name(DType dtype);
@@ -34,7 +43,8 @@ const char* onnx_dtype_name(int number);
 /// True for the numbers that we compute with.
 bool dtype_supported(int onnx_number);
 
-/// Bytes of one element; sizeof(std::string) for kString, 0 for kNone.
+/// Bytes of one element; sizeof(std::string) for kString, sizeof(Tensor) for what holds tensors, 0
+/// for kNone.
 size_t dtype_size(DType dtype);
 
 constexpr bool is_float(DType t) {

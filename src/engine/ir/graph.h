@@ -23,7 +23,8 @@ constexpr ValueId kNoValue = -1;  // an optional input or output that is absent
 struct Value {
   std::string name;
   DType dtype = DType::kNone;
-  bool has_shape = false;  // false: even the rank is unknown
+  DType element = DType::kNone;  // of a sequence or optional: what it holds, if known
+  bool has_shape = false;        // false: even the rank is unknown
   Shape shape;
   Layout layout = Layout::kPlain;
   Tensor constant;  // not empty(): the value never changes
@@ -34,7 +35,7 @@ struct Value {
 using Attr = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
                           std::vector<std::string>, Tensor>;
 
-struct Block;
+struct NamedBlock;
 
 /// One operator applied to values.
 struct Node {
@@ -45,7 +46,7 @@ struct Node {
   const OpDef* def = nullptr;            // null: unknown to us
   std::vector<ValueId> inputs, outputs;  // kNoValue where absent
   std::vector<std::pair<std::string, Attr>> attrs;
-  std::vector<std::pair<std::string, Block>> blocks;  // then_branch, else_branch, body
+  std::vector<NamedBlock> blocks;  // then_branch, else_branch, body
 
   const Attr* find_attr(std::string_view key) const;
   int64_t attr_int(std::string_view key, int64_t otherwise) const;
@@ -65,6 +66,12 @@ struct Node {
 struct Block {
   std::vector<Node> nodes;
   std::vector<ValueId> inputs, outputs;
+};
+
+/// A block as the attribute of a node.
+struct NamedBlock {
+  std::string name;
+  Block block;
 };
 
 /// A whole model. All values, those of subgraphs included, live in one table.

@@ -19,6 +19,12 @@ Result<Tensor> Tensor::make(DType dtype, Dims dims) {
     t.data_ = std::shared_ptr<const void>(strings, strings.get());
     return t;
   }
+  if (holds_objects(dtype)) {
+    auto tensors = std::shared_ptr<Tensor[]>(new (std::nothrow) Tensor[static_cast<size_t>(n)]);
+    if (!tensors) return fail(Code::kOutOfMemory, "no memory for {} tensors", n);
+    t.data_ = std::shared_ptr<const void>(tensors, tensors.get());
+    return t;
+  }
   if (n > INT64_MAX / 16 - 64) return fail(Code::kOutOfMemory, "no memory for {} elements", n);
   const size_t bytes = (static_cast<size_t>(n) * dtype_size(dtype) + 127) / 64 * 64;
   void* data = std::aligned_alloc(64, bytes);

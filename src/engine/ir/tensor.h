@@ -37,8 +37,8 @@ struct TensorView {
 class Tensor {
  public:
   Tensor() = default;
-  /// Zero-filled (empty strings), 64-byte aligned. Errors: out_of_memory; invalid_model on an
-  /// impossible size.
+  /// Zero-filled (empty strings or tensors), 64-byte aligned. Errors: out_of_memory; invalid_model
+  /// on an impossible size.
   static Result<Tensor> make(DType dtype, Dims dims);
   /// Elements kept alive by `owner` (a mapped file, say).
   static Tensor borrow(DType dtype, Dims dims, const void* data, std::shared_ptr<const void> owner);

@@ -84,6 +84,8 @@ std::string element_text(const TensorView& t, int64_t i) {
     case DType::kString:
       return quoted(t.as<std::string>()[i]);
     case DType::kNone:
+    case DType::kSequence:
+    case DType::kOptional:
       break;
   }
   return "?";

@@ -244,7 +244,7 @@ class Parser {
       HASTEN_CHECK(line.expect(":"));
       HASTEN_CHECK(end(line));
       HASTEN_TRY(Block inner, block(indent + 4, depth + 1));
-      n.blocks.emplace_back(std::move(name), std::move(inner));
+      n.blocks.push_back({std::move(name), std::move(inner)});
     }
     return {};
   }
@@ -523,6 +523,8 @@ class Parser {
         return {};
       }
       case DType::kNone:
+      case DType::kSequence:
+      case DType::kOptional:
         break;
     }
     return line.error("elements of a known dtype");

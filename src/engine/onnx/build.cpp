@@ -458,7 +458,7 @@ class Builder {
         if (value->g.empty())
           return fail(Code::kInvalidModel, "attribute '{}' has no graph", a.name);
         HASTEN_TRY(Block inner, block(value->g[0], &scope, frame, false));
-        node.blocks.emplace_back(std::string(a.name), std::move(inner));
+        node.blocks.push_back({std::string(a.name), std::move(inner)});
         continue;
       }
       HASTEN_CHECK(charge(attribute_bytes(*value)));

@@ -148,6 +148,8 @@ Status read_typed(const Typed& typed, Tensor& out) {
     case DType::kBool:
       return read_varints<uint8_t>(chunks, 0, 1, true, out.mutable_as<uint8_t>());
     case DType::kNone:
+    case DType::kSequence:
+    case DType::kOptional:
       break;
   }
   return fail(Code::kInternal, "no reader for dtype {}", dtype_name(out.dtype()));

@@ -57,7 +57,7 @@ Status bind_node(Node& node) {
   const bool known = std::all_of(node.attrs.begin(), node.attrs.end(),
                                  [&](const auto& attr) { return lists(*def, attr.first); }) &&
                      std::all_of(node.blocks.begin(), node.blocks.end(),
-                                 [&](const auto& block) { return lists(*def, block.first); });
+                                 [&](const auto& block) { return lists(*def, block.name); });
   if (known) node.def = def;
   return {};
 }

@@ -19,13 +19,13 @@ Status infer(InferContext& c) {
   for (const char* name : {"then_branch", "else_branch"}) {
     const auto& blocks = c.node().blocks;
     const auto block = std::find_if(blocks.begin(), blocks.end(),
-                                    [&](const auto& entry) { return entry.first == name; });
+                                    [&](const auto& entry) { return entry.name == name; });
     if (block == blocks.end()) return c.invalid("attribute '{}' is missing", name);
-    if (!block->second.inputs.empty()) {
-      return c.invalid("{} has {} inputs, it must have none", name, block->second.inputs.size());
+    if (!block->block.inputs.empty()) {
+      return c.invalid("{} has {} inputs, it must have none", name, block->block.inputs.size());
     }
-    if (block->second.outputs.size() != c.outputs()) {
-      return c.invalid("{} has {} outputs, the node has {}", name, block->second.outputs.size(),
+    if (block->block.outputs.size() != c.outputs()) {
+      return c.invalid("{} has {} outputs, the node has {}", name, block->block.outputs.size(),
                        c.outputs());
     }
   }

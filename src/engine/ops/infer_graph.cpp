@@ -125,8 +125,8 @@ class Inference {
   /// The operator's infer() has seen that it is there.
   static const Block& branch(const Node& node, std::string_view key) {
     return std::find_if(node.blocks.begin(), node.blocks.end(),
-                        [&](const auto& block) { return block.first == key; })
-        ->second;
+                        [&](const auto& block) { return block.name == key; })
+        ->block;
   }
 
   static Result<Facts> join(const Node& node, size_t i, const Facts& a, const Facts& b) {

@@ -27,6 +27,8 @@ struct Facts {
   Tensor value;
   /// The value is a constant of the graph: the same whatever the inputs' shapes.
   bool constant = false;
+  /// Of a sequence or optional: the dtype of what it holds, if known.
+  DType element = DType::kNone;
 
   bool known_value() const { return !value.empty(); }
   bool known_shape() const { return has_shape && is_known(shape); }

@@ -276,8 +276,8 @@ class Reader {
       out.attrs.emplace_back(text(a->name()), std::move(made));
     }
     for (const fb::Block* b : each(n.blocks())) {
-      out.blocks.emplace_back(text(b->name()), Block());
-      HASTEN_CHECK(block(*b, out.blocks.back().second));
+      out.blocks.push_back({text(b->name()), Block()});
+      HASTEN_CHECK(block(*b, out.blocks.back().block));
     }
     return out;
   }

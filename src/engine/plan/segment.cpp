@@ -74,14 +74,14 @@ class Builder {
     for (ValueId id : node.inputs) in.push_back(id == kNoValue ? nullptr : &facts(id));
     std::vector<Facts> out(node.outputs.size());
     HASTEN_CHECK(infer_node(node, in, out, context_.evaluate));
-    bool known = true, strings = false;
+    bool known = true, objects = false;
     for (size_t i = 0; i < out.size(); ++i) {
       if (node.outputs[i] == kNoValue) continue;
       known = known && out[i].known_shape();
-      strings = strings || out[i].dtype == DType::kString;
+      objects = objects || holds_objects(out[i].dtype);
       out[i].layout = context_.graph->value(node.outputs[i]).layout;
     }
-    if (!known || strings) {
+    if (!known || objects) {
       if (constant_outputs(node, out)) return {};
       return stop(node);
     }
@@ -140,7 +140,7 @@ class Builder {
     for (ValueId id : node.inputs) {
       if (id == kNoValue) continue;
       const Facts& f = facts(id);
-      if (!f.known_value() && f.dtype != DType::kString && f.known_shape() &&
+      if (!f.known_value() && !holds_objects(f.dtype) && f.known_shape() &&
           f.layout == Layout::kPlain && count_of(to_dims(f.shape)) <= kMaxKnownElements) {
         segment_->read.push_back(id);
       }
