@@ -68,11 +68,7 @@ __attribute__((noinline)) void tile(const Tile* t) {
   } else {
 #pragma GCC unroll 16
     for (int p = 0; p < kPixels; ++p) store(sum[p], t->y + p * t->y_step);
-#pragma GCC unroll 1
-    for (int p = 0; p < kPixels; ++p) {
-      float* y = t->y + p * t->y_step;
-      store(activate(load(y), a->activation, a->a, a->b), y);
-    }
+    activate_all(t->y, kPixels, t->y_step, kLanes, a->activation, a->a, a->b);
   }
   // The channels that pad the last block are zero.
   if (t->lanes < kLanes) {

@@ -54,37 +54,35 @@ HASTEN_INLINE F16 mask_lanes(F16 v, int64_t lanes) {
   return v;
 }
 
-/// Writes finished sums [blocks][pixels][16]: outputs in planes, activations other than clipping.
-__attribute__((noinline)) void finish_tile(const Tiles* t, const float* sums, int pixels,
-                                           int blocks, int64_t at) {
+/// Writes finished sums [blocks][pixels][16] into planes.
+__attribute__((noinline)) void finish_tile(const Tiles* t, float* sums, int pixels, int blocks,
+                                           int64_t at) {
   const ConvArgs* a = t->a;
-  for (int o = 0; o < blocks; ++o) {
+  for (int o = 0; o < blocks; ++o, sums += pixels * kLanes) {
     const int64_t lanes = o == blocks - 1 ? t->lanes : kLanes;
     const int64_t block = at + o * kLanes * a->out_pixels;
-    if (a->y_blocked) {
-      for (int p = 0; p < pixels; ++p) {
-        F16 v = load(sums + (o * pixels + p) * kLanes);
-        if (t->residual) v = add(v, load(t->residual + block + p * t->y_step));
-        v = activate(v, a->activation, a->a, a->b);
-        store(mask_lanes(v, lanes), t->y + block + p * t->y_step);
-      }
-      continue;
+    for (int p = 0; t->residual && p < pixels; ++p) {
+      const float* from = t->residual + block + p * t->y_step;
+      for (int64_t i = 0; i < lanes; ++i) sums[p * kLanes + i] += from[i * a->out_pixels];
     }
-    alignas(64) float out[kMost * kLanes];
-    for (int p = 0; p < pixels; ++p) {
-      F16 v = load(sums + (o * pixels + p) * kLanes);
-      if (t->residual) {
-        alignas(64) float r[kLanes] = {};
-        const float* from = t->residual + block + p * t->y_step;
-        for (int64_t i = 0; i < lanes; ++i) r[i] = from[i * a->out_pixels];
-        v = add(v, load(r));
-      }
-      store(activate(v, a->activation, a->a, a->b), out + p * kLanes);
-    }
+    activate_all(sums, 1, 0, pixels * kLanes, a->activation, a->a, a->b);
     for (int64_t i = 0; i < lanes; ++i) {
       float* to = t->y + block + i * a->out_pixels;
-      for (int p = 0; p < pixels; ++p) to[p * t->y_step] = out[p * kLanes + i];
+      for (int p = 0; p < pixels; ++p) to[p * t->y_step] = sums[p * kLanes + i];
     }
+  }
+}
+
+/// Activations other than clipping, on a row of finished tiles in nchw16c.
+__attribute__((noinline)) void activate_row(const Tiles* t, int64_t pixels, int blocks) {
+  const ConvArgs* a = t->a;
+  const bool dense = t->y_step == kLanes;
+  for (int o = 0; o < blocks; ++o) {
+    float* y = t->y + o * kLanes * a->out_pixels;
+    activate_all(y, dense ? 1 : pixels, t->y_step, dense ? pixels * kLanes : kLanes, a->activation,
+                 a->a, a->b);
+    if (o < blocks - 1 || t->lanes == kLanes) continue;
+    for (int64_t p = 0; p < pixels; ++p, y += t->y_step) store(mask_lanes(load(y), t->lanes), y);
   }
 }
 
@@ -162,7 +160,7 @@ __attribute__((noinline)) void run_tiles(const Tiles* t) {
     if (t->bias) {
       HASTEN_SUMS sum[o][p] = add(sum[o][p], load(t->bias + o * kLanes));
     }
-    if (!a->y_blocked || a->activation > kActivationClip) {
+    if (!a->y_blocked) {
       alignas(64) float sums[kBlocks * kPixels * kLanes];
       HASTEN_SUMS store(sum[o][p], sums + (o * kPixels + p) * kLanes);
       finish_tile(t, sums, kPixels, kBlocks, at);
@@ -184,6 +182,9 @@ __attribute__((noinline)) void run_tiles(const Tiles* t) {
     }
     HASTEN_SUMS store(sum[o][p], t->y + at + o * y_block + p * t->y_step);
 #undef HASTEN_SUMS
+  }
+  if (t->last && a->y_blocked && a->activation > kActivationClip) {
+    activate_row(t, t->count * kPixels, kBlocks);
   }
 }
 

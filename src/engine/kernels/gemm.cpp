@@ -10,7 +10,13 @@ namespace HASTEN_NS {
 
 namespace {
 
-/// What follows A B on `rows` x `cols` elements from (row, col) of C on; x lies at `from`.
+/// Curves are applied to this many finished rows at a time: they are in the cache then.
+constexpr int64_t kCurveRows = 96;
+
+bool is_curve(const Activation& f) { return f.kind > kActivationClip; }
+
+/// What follows A B, but for curves, on `rows` x `cols` elements from (row, col) of C on; x lies at
+/// `from`.
 __attribute__((noinline)) void finish(const GemmArgs* g, const float* from, int64_t from_row,
                                       bool biased, int64_t c_offset, int64_t row, int64_t rows,
                                       int64_t col, int64_t cols) {
@@ -29,22 +35,24 @@ __attribute__((noinline)) void finish(const GemmArgs* g, const float* from, int6
         }
       }
       if (g->r) x = add(x, load_n(g->r + at + j, n));
-      if (g->activation.kind != kActivationNone) {
-        x = activate(x, g->activation.kind, g->activation.a, g->activation.b);
+      if (g->activation.kind == kActivationRelu) {
+        x = relu(x);
+      } else if (g->activation.kind == kActivationClip) {
+        x = clip(x, g->activation.a, g->activation.b);
       }
       store_n(x, g->c + at + j, n);
     }
   }
 }
 
-/// Rows [row, row + rows) of the columns of `panels` panels from `col` on.
-void columns(const GemmArgs* g, int64_t product, const float* b, int64_t b_k, int64_t b_panel,
-             int64_t row, int64_t rows, int64_t col, int64_t panels) {
+/// Rows [row, row + rows) of the columns of `panels` panels from `col` on, but for curves.
+void straight_columns(const GemmArgs* g, int64_t product, const float* b, int64_t b_k,
+                      int64_t b_panel, int64_t row, int64_t rows, int64_t col, int64_t panels) {
   const int64_t a_offset = g->a_offset ? g->a_offset[product] : 0;
   const int64_t c_offset = g->c_offset ? g->c_offset[product] : 0;
   const bool row_bias = g->d && g->d_row == 0 && g->d_col == 1 && g->alpha == 1 && g->beta == 1;
-  const bool more =
-      g->r || g->activation.kind != kActivationNone || (!row_bias && (g->d || g->alpha != 1));
+  const bool clips = g->activation.kind != kActivationNone && !is_curve(g->activation);
+  const bool more = g->r || clips || (!row_bias && (g->d || g->alpha != 1));
   for_each_tile(rows, panels, [&](int64_t first, int64_t height, int64_t p, int64_t width) {
     const int64_t n = col + p * 16, at = row + first;
     const int64_t cols = g->n - n < width * 16 ? g->n - n : width * 16;
@@ -65,6 +73,23 @@ void columns(const GemmArgs* g, int64_t product, const float* b, int64_t b_k, in
     multiply(t, height, width);
     if (more || !direct) finish(g, t.c, t.c_row, t.bias != nullptr, c_offset, at, height, n, cols);
   });
+}
+
+/// Rows [row, row + rows) of the columns of `panels` panels from `col` on.
+void columns(const GemmArgs* g, int64_t product, const float* b, int64_t b_k, int64_t b_panel,
+             int64_t row, int64_t rows, int64_t col, int64_t panels) {
+  if (!is_curve(g->activation)) {
+    straight_columns(g, product, b, b_k, b_panel, row, rows, col, panels);
+    return;
+  }
+  const int64_t c_offset = g->c_offset ? g->c_offset[product] : 0;
+  const int64_t cols = g->n - col < panels * kPanel ? g->n - col : panels * kPanel;
+  for (int64_t end = row + rows; row < end; row += kCurveRows) {
+    const int64_t height = end - row < kCurveRows ? end - row : kCurveRows;
+    straight_columns(g, product, b, b_k, b_panel, row, height, col, panels);
+    activate_all(g->c + c_offset + row * g->c_row + col, height, g->c_row, cols, g->activation.kind,
+                 g->activation.a, g->activation.b);
+  }
 }
 
 /// As columns(), of a B that is packed here.
