@@ -9,7 +9,10 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/mapped_file.h"
+#include "cli/bundle.h"
 #include "engine/onnx/load.h"
+#include "engine/onnx/proto.h"
 #include "engine/plan/plan_file.h"
 
 namespace hasten {
@@ -31,6 +34,31 @@ int64_t data_bytes() {
   int64_t size = 0, resident = 0, shared = 0, text = 0, lib = 0, data = 0;
   statm >> size >> resident >> shared >> text >> lib >> data;
   return data * sysconf(_SC_PAGESIZE);
+}
+
+/// A plan in a bundle must be of the model beside it: another would answer something else.
+Status check_plan(const Target& target, const std::string& isa) {
+  if (target.bundle.empty() || !target.model.ends_with(".hplan")) return {};
+  HASTEN_TRY(const BundleInfo info, read_bundle(target.bundle));
+  HASTEN_TRY(const PlanFile plan, load_plan(target.model, isa));
+  const auto model = info.files.find("model.onnx");
+  if (model != info.files.end() && model->second != plan.model_hash) {
+    return fail(Code::kInvalidModel,
+                "'{}' is the plan of another model: its hash is {}, that of the bundle's is {}; "
+                "make the bundle anew with hasten optimize",
+                target.model, plan.model_hash, model->second);
+  }
+  return {};
+}
+
+/// What is no ONNX file at all is told in our words before a peer tells it in its own.
+Status check_file(const Target& target) {
+  if (target.options.kind == EngineKind::kNative) return {};
+  HASTEN_TRY(const MappedFile file, MappedFile::open(target.model));
+  const auto proto = onnx::read_model(file.bytes(), {1'000'000, 32});
+  if (!proto && proto.error().code == Code::kInvalidModel)
+    return fail(Code::kInvalidModel, "'{}': {}", target.model, proto.error().message);
+  return {};
 }
 
 }  // namespace
@@ -125,6 +153,8 @@ Status App::limit_peer_memory(const EngineOptions& options) {
 
 Result<OpenedModel> App::open(const Target& target) {
   HASTEN_TRY(Context * context, this->context());
+  HASTEN_CHECK(check_plan(target, isa_name(context->isa())));
+  HASTEN_CHECK(check_file(target));
   HASTEN_CHECK(limit_peer_memory(target.options));
   auto model = open_model(*context, target.model, target.options);
   if (!model) usage_error_ = model.error().code == Code::kInvalidArgument;
@@ -173,7 +203,9 @@ Result<Samples> App::inputs(const Target& target, const std::vector<Port>& ports
     return model->runner->run();
   };
   HASTEN_TRY(Samples samples, gather_inputs(declared, request_, graph ? &*graph : nullptr, trial));
-  for (const std::string& line : samples.assumed) note(line);
+  for (const std::string& line : samples.assumed) {
+    if (noted_.insert(line).second) note(line);  // once, though two targets assume it
+  }
   return samples;
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "cli/progress.h"
@@ -77,6 +78,7 @@ class App {
   std::shared_ptr<LogSink> log_;
   std::unique_ptr<Context> context_;
   ProgressLine progress_;
+  std::set<std::string> noted_;
 };
 
 /// One verb: its options go into `verb`; `run` is what it does once they are parsed.

@@ -64,13 +64,13 @@ Result<Subject> read_subject(App& app, const std::string& path) {
   return subject;
 }
 
-Status check_files(const Subject& subject, Findings& findings) {
+Status check_files(const Subject& subject, const std::string& isa, Findings& findings) {
   if (!subject.folder.empty()) {
     HASTEN_TRY(const BundleInfo info, read_bundle(subject.folder));
     HASTEN_TRY(const std::string changed, changed_file(subject.folder, info));
     if (!changed.empty()) findings.against("the bundle is not as it was made: " + changed);
     if (subject.chosen.model.ends_with(".hplan")) {
-      auto plan = load_plan(subject.chosen.model, "", true);
+      auto plan = load_plan(subject.chosen.model, isa, true);
       // Another tier than this machine's is said when the plan is opened.
       if (!plan && plan.error().code == Code::kInvalidModel) findings.against(plan.error().message);
     }
@@ -157,7 +157,7 @@ Result<int> run_verify(App& app, const Options& options) {
   HASTEN_TRY(const Subject subject, read_subject(app, options.path));
   HASTEN_TRY(Context * context, app.context());
   Findings findings;
-  HASTEN_CHECK(check_files(subject, findings));
+  HASTEN_CHECK(check_files(subject, isa_name(context->isa()), findings));
   const std::string here =
       machine_fingerprint(context->cpu(), context->isa(), choose_threads(context->cpu()).threads);
   const bool same_machine = here == subject.claim.fingerprint;

@@ -72,7 +72,9 @@ class Search {
     return static_cast<double>(i) / static_cast<double>(proof_.tried.size());
   }
   void report(const std::string& stage, double fraction) const {
-    if (options_.control.progress) options_.control.progress({stage, 0, 0, fraction});
+    if (!options_.control.progress) return;
+    const double seconds = static_cast<double>(options_.control.now() - begin_ns_) * 1e-9;
+    options_.control.progress({stage, 0, seconds, fraction});
   }
 
   Status describe() {
@@ -296,6 +298,7 @@ class Search {
   const std::string& model_;
   std::span<const InputSet> sets_;
   const OptimizeOptions& options_;
+  const int64_t begin_ns_ = options_.control.now();
   Proof proof_;
   std::vector<std::vector<Tensor>> reference_;  // the baseline's outputs, by sample
 };

@@ -106,11 +106,13 @@ std::vector<Warning> disturbances(const SystemSample& before, const SystemSample
          "stop them (see top), or trust only comparisons made alternately (hasten compare)"});
   }
   const int64_t queued = after.queued_ns - before.queued_ns;
-  if (percent(queued, wall) >= 3) {
+  // The kernel books a wait when it ends: beside a short measurement a long one says nothing.
+  if (percent(queued, wall) >= 3 && queued > 5'000'000) {
     warnings.push_back(
         {"waited for a CPU",
-         fmt::format("this process's threads were ready but had no CPU for {:.1f} % of the time",
-                     percent(queued, wall)),
+         fmt::format("this process's threads were ready but had no CPU for {:.0f} ms in all, "
+                     "within {:.0f} ms",
+                     static_cast<double>(queued) * 1e-6, static_cast<double>(wall) * 1e-6),
          "use fewer threads (threads=N), or stop what else runs"});
   }
   return warnings;

@@ -118,6 +118,12 @@ TEST_F(Binary, ExitCodesOfBadModelsAndInputs) {
   const Outcome o = hasten_with("run " + dir_.write("unknown.onnx", unknown));
   EXPECT_EQ(o.code, 4) << o.err;
   EXPECT_NE(o.err.find("NoSuchOperator"), std::string::npos) << o.err;
+  for (const char* engine : {"@engine=onnxruntime", "@engine=openvino"}) {
+    const Outcome peer = hasten_with("run " + dir_.file("bad.onnx") + engine);
+    EXPECT_EQ(peer.code, 3);
+    EXPECT_NE(peer.err.find("not an ONNX file"), std::string::npos) << peer.err;
+    EXPECT_EQ(std::count(peer.err.begin(), peer.err.end(), '\n'), 1) << peer.err;
+  }
   const Outcome wrong = hasten_with("run " + model() + " --input z=random");
   EXPECT_EQ(wrong.code, 3);
   EXPECT_NE(wrong.err.find("'x' f32[batch,2]"), std::string::npos) << wrong.err;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/cache_dir.h"
+#include "base/mapped_file.h"
 #include "tests/cli/run_binary.h"
 
 namespace hasten {
@@ -79,6 +80,21 @@ TEST(Optimize, LeavesABundleWhoseProofHolds) {
   EXPECT_TRUE(o.code == 0 || o.code == 1) << o.err;
   EXPECT_EQ(o.json()["holds"].get<bool>(), o.code == 0) << o.out;
   EXPECT_FALSE(o.json()["reasons"].empty());
+
+  // The bundle's model is there for other engines, but a plan of another model is refused.
+  o = hasten_with("bench --json --runs 7 " + bundle + "@engine=onnxruntime");
+  EXPECT_TRUE(o.code == 0 || o.code == 4) << o.err;
+  if (std::filesystem::exists(bundle + "/model.hplan")) {
+    const std::string original = read_file(bundle + "/bundle.json").value_or("");
+    std::string text = original;
+    const std::string hash = json::parse(text)["files"]["model.onnx"];
+    text.replace(text.find(hash), hash.size(), std::string(hash.size(), '0'));
+    dir.write("fast/bundle.json", text);
+    o = hasten_with("run " + bundle);
+    EXPECT_EQ(o.code, 3) << o.err;
+    EXPECT_NE(o.err.find("the plan of another model"), std::string::npos) << o.err;
+    dir.write("fast/bundle.json", original);
+  }
 
   // A changed file is found.
   std::ofstream(bundle + "/report.html", std::ios::app) << "x";
