@@ -229,12 +229,16 @@ TEST_F(Binary, ExplainAndShow) {
 }
 
 TEST_F(Binary, InterruptedMeasurementsPrintWhatThereIs) {
-  const Outcome timed =
-      hasten_with("bench --json --seconds 60 " + model(), "timeout --preserve-status -s INT 1");
-  EXPECT_EQ(timed.code, 130) << timed.err;
-  ASSERT_TRUE(timed.json().is_object()) << timed.out;
-  EXPECT_EQ(timed.json()["interrupted"], true);
-  EXPECT_TRUE(timed.json()["p50_ms"].is_number());
+  // On a busy machine a second may not be enough to begin.
+  for (const int seconds : {1, 4, 16}) {
+    const Outcome timed = hasten_with("bench --json --seconds 60 " + model(),
+                                      fmt::format("timeout --preserve-status -s INT {}", seconds));
+    EXPECT_EQ(timed.code, 130) << timed.err;
+    if (!timed.json().is_object() || !timed.json()["p50_ms"].is_number()) continue;
+    EXPECT_EQ(timed.json()["interrupted"], true);
+    return;
+  }
+  ADD_FAILURE() << "nothing was measured before the interrupt";
 }
 
 }  // namespace
