@@ -28,24 +28,39 @@ std::string file_name(std::string name) {
   return name + ".npy";
 }
 
+/// An output, or a tensor of one that is a sequence: then "<output name>[<position>]".
+struct Output {
+  std::string name;
+  TensorView tensor;
+};
+
+void add_output(const std::string& name, const TensorView& view, std::vector<Output>& out) {
+  if (view.dtype != DType::kSequence && view.dtype != DType::kOptional) {
+    out.push_back({name, view});
+    return;
+  }
+  for (int64_t i = 0; i < view.count(); ++i) {
+    add_output(fmt::format("{}[{}]", name, i), view.as<Tensor>()[i].view(), out);
+  }
+}
+
 /// Writes every output or, on an error, none.
 Result<std::vector<std::string>> save_outputs(const std::string& folder,
-                                              const std::vector<Port>& ports,
-                                              std::span<const TensorView> outputs) {
+                                              const std::vector<Output>& outputs) {
   std::set<std::string> names;
-  for (const Port& port : ports) {
-    if (!names.insert(file_name(port.name)).second) {
+  for (const Output& output : outputs) {
+    if (!names.insert(file_name(output.name)).second) {
       return fail(Code::kInvalidArgument, "two outputs would be saved as '{}'",
-                  file_name(port.name));
+                  file_name(output.name));
     }
   }
   std::error_code error;
   const bool made = std::filesystem::create_directories(folder, error);
   if (error) return fail(Code::kIo, "cannot make folder '{}': {}", folder, error.message());
   std::vector<std::string> files;
-  for (size_t i = 0; i < ports.size(); ++i) {
-    const std::string path = folder + "/" + file_name(ports[i].name);
-    if (auto written = write_npy(path, outputs[i]); !written) {
+  for (const Output& output : outputs) {
+    const std::string path = folder + "/" + file_name(output.name);
+    if (auto written = write_npy(path, output.tensor); !written) {
       for (const std::string& file : files) std::filesystem::remove(file, error);
       if (made) std::filesystem::remove(folder, error);
       return fail(std::move(written.error()));
@@ -69,22 +84,24 @@ Result<int> run_run(App& app, const Options& options) {
   HASTEN_CHECK(model.runner->bind(sets[options.sample]));
   HASTEN_CHECK(model.runner->run());
 
-  const std::vector<Port>& ports = model.engine->outputs();
-  const std::span<const TensorView> outputs = model.runner->outputs();
+  std::vector<Output> outputs;
+  for (size_t i = 0; i < model.engine->outputs().size(); ++i) {
+    add_output(model.engine->outputs()[i].name, model.runner->outputs()[i], outputs);
+  }
   std::vector<std::string> files;
   if (!options.output.empty()) {
     app.control();  // Ctrl-C must not leave some of the files
-    HASTEN_TRY(files, save_outputs(options.output, ports, outputs));
+    HASTEN_TRY(files, save_outputs(options.output, outputs));
   }
   Json json = {
       {"target", target.text}, {"engine", model.engine->version()}, {"outputs", Json::array()}};
   Table table("lll");
-  for (size_t i = 0; i < ports.size(); ++i) {
-    const TensorView& out = outputs[i];
-    Json entry = {{"name", ports[i].name}, {"shape", out.dims}, {"dtype", dtype_name(out.dtype)}};
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorView& out = outputs[i].tensor;
+    Json entry = {{"name", outputs[i].name}, {"shape", out.dims}, {"dtype", dtype_name(out.dtype)}};
     if (!files.empty()) entry["file"] = files[i];
     json["outputs"].push_back(std::move(entry));
-    table.row({ports[i].name, dtype_name(out.dtype) + dims_text(out.dims),
+    table.row({outputs[i].name, dtype_name(out.dtype) + dims_text(out.dims),
                files.empty() ? tensor_text(out, 8) : "-> " + files[i]});
   }
   json["assumed"] = samples.assumed;

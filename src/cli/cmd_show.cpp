@@ -27,7 +27,7 @@ Result<std::string> show(App& app, const Target& target, const std::string& stag
   if (stage == "opt") return print_graph(native.graph());
   HASTEN_TRY(const Samples samples, app.inputs(target, native.inputs()));
   HASTEN_TRY(const std::vector<InputSet> sets, samples.sets(native.inputs()));
-  HASTEN_TRY(const auto segment, native.root_segment(sets[0]));
+  HASTEN_TRY(const auto segment, native.plans().get(sets[0]));
   return print_segment(*segment);
 }
 

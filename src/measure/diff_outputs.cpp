@@ -94,6 +94,12 @@ void OutputDiffer::add_output(size_t index, const TensorView& a, const TensorVie
                           describe(b));
     return;
   }
+  if (a.dtype == DType::kSequence || a.dtype == DType::kOptional) {
+    for (int64_t i = 0; i < a.count() && reason_.empty(); ++i) {
+      add_output(index, a.as<Tensor>()[i].view(), b.as<Tensor>()[i].view());
+    }
+    return;
+  }
   if (a.dtype == DType::kString) {
     const auto* s = a.as<std::string>();
     if (!std::equal(s, s + a.count(), b.as<std::string>())) max_abs_ = max_rel_ = kInfinity;

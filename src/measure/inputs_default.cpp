@@ -260,8 +260,7 @@ Result<Tensor> make_tensor(DType dtype, const Dims& dims, const Fill& fill,
     case DType::kNone:
     case DType::kSequence:
     case DType::kOptional:
-      return fail(Code::kUnsupported, "an input is {}: give it, it can not be made up",
-                  dtype_name(dtype));
+      break;  // refused by the caller
   }
   return tensor;
 }
@@ -282,6 +281,14 @@ Result<Samples> make_sample(const std::vector<Port>& ports,
     int64_t limit = 0;
     for (ValueId id : graph != nullptr ? graph->main.inputs : std::vector<ValueId>()) {
       if (graph->value(id).name == port.name) limit = index_limit(*graph, id);
+    }
+    if (port.dtype == DType::kNone || port.dtype == DType::kSequence ||
+        port.dtype == DType::kOptional) {
+      return fail(Code::kUnsupported,
+                  "input '{}' is {}: only tensors can be made up or read from files", port.name,
+                  port.dtype == DType::kNone       ? "of no known type"
+                  : port.dtype == DType::kSequence ? "a sequence"
+                                                   : "an optional value");
     }
     const Fill fill = fill_for(port, limit);
     HASTEN_TRY(row.emplace_back(), make_tensor(port.dtype, resolved.dims[i], fill, random));

@@ -193,8 +193,8 @@ TEST(Hostile, Types) {
   m.graph.inputs = {port("x", 17, {2})};
   EXPECT_EQ(message(load(m)),
             "unsupported: input 'x': 'x': data type float8e4m3fn is not supported");
-  m.graph.inputs = {Proto().bytes(1, "x").message(2, Proto().bytes(4, ""))};
-  EXPECT_HAS(message(load(m)), "'x' is of type sequence, only tensors are supported");
+  m.graph.inputs = {Proto().bytes(1, "x").message(2, Proto().bytes(5, ""))};
+  EXPECT_HAS(message(load(m)), "'x' is of type map: only tensors, sequences and optional ones");
   m.graph.inputs = {Proto().bytes(1, "x")};
   EXPECT_EQ(message(load(m)), "invalid_model: input 'x' has no data type");
   m.graph.inputs = {port("x", kFloat, {int64_t{1} << 40, int64_t{1} << 40})};

@@ -32,11 +32,33 @@ std::string field(int number, const std::string& bytes) {
   return out + static_cast<char>(length) + bytes;
 }
 
-/// A file with one TensorProto: read as the value of a Constant, the only node of a model.
-Result<Tensor> read_tensor(const fs::path& path) {
+/// The bytes of each field of that number in a message whose other fields are varints or bytes.
+std::vector<std::string> fields_of(const std::string& message, int number) {
+  std::vector<std::string> found;
+  size_t at = 0;
+  const auto varint = [&] {
+    size_t value = 0;
+    for (int shift = 0; at < message.size(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(message[at++]);
+      value |= static_cast<size_t>(byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    return value;
+  };
+  while (at < message.size()) {
+    const size_t tag = varint(), value = varint();
+    if ((tag & 7) != 2) continue;
+    if (static_cast<int>(tag >> 3) == number) found.push_back(message.substr(at, value));
+    at += value;
+  }
+  return found;
+}
+
+/// A TensorProto: read as the value of a Constant, the only node of a model.
+Result<Tensor> read_tensor(const std::string& bytes) {
   const std::string opset("\x42\x02\x10\x15", 4), ir_version("\x08\x08", 2);
   const std::string is_tensor("\xa0\x01\x04", 3);
-  const std::string attribute = field(1, "value") + field(5, read_file(path)) + is_tensor;
+  const std::string attribute = field(1, "value") + field(5, bytes) + is_tensor;
   const std::string node = field(2, "y") + field(4, "Constant") + field(5, attribute);
   const std::string graph = field(1, node) + field(2, "g") + field(12, field(1, "y"));
   const std::string model = ir_version + field(7, graph) + opset;
@@ -44,18 +66,59 @@ Result<Tensor> read_tensor(const fs::path& path) {
   for (const Value& v : loaded.values) {
     if (v.is_constant()) return v.constant;
   }
-  return fail(Code::kUnsupported, "{}: not a tensor", path.string());
+  return fail(Code::kUnsupported, "not a tensor");
+}
+
+/// A file with a TensorProto, a SequenceProto or an OptionalProto.
+Result<Tensor> read_value(const std::string& bytes, DType dtype) {
+  if (dtype == DType::kSequence) {
+    const auto items = fields_of(bytes, 3);
+    HASTEN_TRY(Tensor t, Tensor::make(dtype, {static_cast<int64_t>(items.size())}));
+    for (size_t i = 0; i < items.size(); ++i) {
+      HASTEN_TRY(t.mutable_as<Tensor>()[i], read_tensor(items[i]));
+    }
+    return t;
+  }
+  if (dtype == DType::kOptional) {
+    const auto tensors = fields_of(bytes, 3), sequences = fields_of(bytes, 5);
+    const bool there = !tensors.empty() || !sequences.empty();
+    HASTEN_TRY(Tensor t, Tensor::make(dtype, {there ? 1 : 0}));
+    if (!tensors.empty()) {
+      HASTEN_TRY(*t.mutable_as<Tensor>(), read_tensor(tensors[0]));
+    } else if (there) {
+      HASTEN_TRY(*t.mutable_as<Tensor>(), read_value(sequences[0], DType::kSequence));
+    }
+    return t;
+  }
+  return read_tensor(bytes);
 }
 
 /// input_0.pb, input_1.pb, …
-Result<std::vector<Tensor>> read_tensors(const fs::path& folder, const std::string& stem) {
+Result<std::vector<Tensor>> read_values(const fs::path& folder, const std::string& stem,
+                                        const std::vector<Port>& ports) {
   std::vector<Tensor> tensors;
   for (int i = 0;; ++i) {
     const fs::path path = folder / fmt::format("{}_{}.pb", stem, i);
     if (!fs::exists(path)) return tensors;
-    HASTEN_TRY(Tensor t, read_tensor(path));
+    const size_t at = tensors.size();
+    HASTEN_TRY(Tensor t,
+               read_value(read_file(path), at < ports.size() ? ports[at].dtype : DType::kNone));
     tensors.push_back(std::move(t));
   }
+}
+
+/// As ONNX's own runner compares; halves have fewer bits than its 1e-3.
+std::string value_difference(const Tensor& got, const Tensor& want) {
+  const bool half = got.dtype() == DType::kF16 || got.dtype() == DType::kBF16;
+  const bool tensors = got.dtype() == DType::kSequence || got.dtype() == DType::kOptional;
+  if (!tensors || got.dtype() != want.dtype() || got.dims() != want.dims()) {
+    return difference(got, want, {half ? 1e-2 : 1e-3, 1e-6});
+  }
+  for (int64_t i = 0; i < got.count(); ++i) {
+    const std::string text = value_difference(got.as<Tensor>()[i], want.as<Tensor>()[i]);
+    if (!text.empty()) return fmt::format("tensor {}: {}", i, text);
+  }
+  return "";
 }
 
 struct Way {
@@ -70,8 +133,8 @@ Status run_one(Context& context, const Way& way, const fs::path& folder) {
   for (int set = 0;; ++set) {
     const fs::path data = folder / fmt::format("test_data_set_{}", set);
     if (!fs::exists(data)) return {};
-    HASTEN_TRY(const auto inputs, read_tensors(data, "input"));
-    HASTEN_TRY(const auto want, read_tensors(data, "output"));
+    HASTEN_TRY(const auto inputs, read_values(data, "input", engine->inputs()));
+    HASTEN_TRY(const auto want, read_values(data, "output", engine->outputs()));
     HASTEN_TRY(const auto runner, engine->make_runner());
     std::vector<TensorView> views;
     for (const Tensor& t : inputs) {
@@ -93,9 +156,7 @@ Status run_one(Context& context, const Way& way, const fs::path& folder) {
       const bool bits = outputs[i].dtype == DType::kBF16 && want[i].dtype() == DType::kU16;
       const Tensor got = Tensor::borrow(bits ? DType::kU16 : outputs[i].dtype, outputs[i].dims,
                                         outputs[i].data, nullptr);
-      // As ONNX's own runner; halves have fewer bits than its 1e-3.
-      const bool half = got.dtype() == DType::kF16 || got.dtype() == DType::kBF16;
-      const std::string text = difference(got, want[i], {half ? 1e-2 : 1e-3, 1e-6});
+      const std::string text = value_difference(got, want[i]);
       if (!text.empty()) return fail(Code::kInternal, "output {}: {}", i, text);
     }
   }

@@ -40,9 +40,8 @@ struct Planned {
       const Value& v = graph.value(id);
       facts.push_back({v.dtype, true, v.shape, Layout::kPlain, {}, false});
     }
-    auto path = start_path(context, facts);
-    EXPECT_TRUE(path);
-    auto segment = build_segment(context, std::move(*path));
+    auto segment =
+        build_segment(context, start_path(context, graph.main, graph.main.inputs, facts));
     EXPECT_TRUE(segment) << (segment ? "" : segment.error().message);
     return segment ? *segment : nullptr;
   }

@@ -124,6 +124,14 @@ Result<std::shared_ptr<Model>> Model::open(std::shared_ptr<Context> context,
   auto& inner = *static_cast<ContextImpl&>(*context).inner;
   auto engine = open_engine(inner, path, engine_options);
   if (!engine) return to_public(engine.error());
+  for (const auto* list : {&(*engine)->inputs(), &(*engine)->outputs()}) {
+    for (const Port& port : *list) {
+      if (port.dtype != DType::kSequence && port.dtype != DType::kOptional) continue;
+      return Error{
+          ErrorCode::kUnsupported,
+          fmt::format("'{}' is not a tensor: this interface carries tensors only", port.name)};
+    }
+  }
   return std::shared_ptr<Model>(
       std::make_shared<ModelImpl>(std::move(context), std::move(*engine)));
 }

@@ -7,8 +7,6 @@ namespace hasten {
 
 namespace {
 
-constexpr size_t kMaxPlans = 128;  // shapes remembered per model
-
 std::vector<Port> ports(const Graph& graph, const std::vector<ValueId>& ids) {
   std::vector<Port> out;
   for (ValueId id : ids) {
@@ -43,6 +41,11 @@ void NativeEngine::set_up() {
   plan_.evaluate = make_evaluator(context_.kernels(), options_);
   plan_.exact_math = options_.math == MathMode::kExact;
   plan_.reference_only = options_.reference_only;
+  plans_ = std::make_unique<PlanCache>(plan_, graph_.main, graph_.main.inputs);
+}
+
+RunContext NativeEngine::run_context() {
+  return {&bodies_, context_.pool(threads_), packed_.get(), options_.memory_limit};
 }
 
 Result<std::unique_ptr<NativeEngine>> NativeEngine::compile(Context& context, Graph graph,
@@ -75,36 +78,6 @@ Result<std::unique_ptr<NativeEngine>> NativeEngine::resume(Context& context, Gra
 
 std::string NativeEngine::version() const {
   return fmt::format("native {} {}", HASTEN_VERSION, isa_name(context_.isa()));
-}
-
-Result<std::shared_ptr<Segment>> NativeEngine::root_segment(std::span<const TensorView> inputs) {
-  std::string key;
-  for (const TensorView& v : inputs) {
-    key.append(reinterpret_cast<const char*>(v.dims.data()), v.dims.size() * sizeof(int64_t));
-    key.push_back('/');
-  }
-  {
-    std::lock_guard lock(mutex_);
-    if (auto it = by_key_.find(key); it != by_key_.end()) {
-      plans_.splice(plans_.begin(), plans_, it->second);
-      return it->second->second;
-    }
-  }
-  std::vector<Facts> facts;
-  for (const TensorView& v : inputs) {
-    facts.push_back({v.dtype, true, to_shape(v.dims), Layout::kPlain, {}, false});
-  }
-  HASTEN_TRY(Path path, start_path(plan_, facts));
-  HASTEN_TRY(std::shared_ptr<Segment> segment, build_segment(plan_, std::move(path)));
-  std::lock_guard lock(mutex_);
-  if (auto it = by_key_.find(key); it != by_key_.end()) return it->second->second;
-  plans_.emplace_front(key, segment);
-  by_key_[key] = plans_.begin();
-  if (plans_.size() > kMaxPlans) {
-    by_key_.erase(plans_.back().first);
-    plans_.pop_back();
-  }
-  return segment;
 }
 
 Result<std::unique_ptr<Runner>> NativeEngine::make_runner() {

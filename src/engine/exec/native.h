@@ -1,15 +1,13 @@
 // Our own engine.
 #pragma once
 
-#include <list>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <unordered_map>
 
+#include "engine/exec/block_runner.h"
 #include "engine/exec/engine.h"
 #include "engine/passes/pass.h"
-#include "engine/plan/plan.h"
+#include "engine/plan/plan_cache.h"
 
 namespace hasten {
 
@@ -38,8 +36,9 @@ class NativeEngine final : public Engine {
   const EngineOptions& options() const { return options_; }
   Context& context() const { return context_; }
 
-  /// The plan for inputs of these dims, made on first use; the least recently used are dropped.
-  Result<std::shared_ptr<Segment>> root_segment(std::span<const TensorView> inputs);
+  /// The plans made for shapes seen so far.
+  PlanCache& plans() { return *plans_; }
+  RunContext run_context();
 
  private:
   NativeEngine(Context& context, Graph graph, const EngineOptions& options);
@@ -53,11 +52,8 @@ class NativeEngine final : public Engine {
   std::vector<PassReport> passes_;
   std::vector<Port> inputs_, outputs_;
   PlanContext plan_;
-
-  std::mutex mutex_;  // guards the plans
-  using Cache = std::list<std::pair<std::string, std::shared_ptr<Segment>>>;
-  Cache plans_;  // most recently used first
-  std::unordered_map<std::string, Cache::iterator> by_key_;
+  std::unique_ptr<PlanCache> plans_;
+  BodyPlans bodies_{plan_};
 };
 
 }  // namespace hasten

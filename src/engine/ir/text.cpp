@@ -190,7 +190,9 @@ class Printer {
   std::string typed(ValueId id) {
     const Value& v = graph_.value(id);
     if (v.dtype == DType::kNone && !v.has_shape) return ref(id);
-    std::string out = fmt::format("{}: {}[", ref(id), dtype_name(v.dtype));
+    std::string out = fmt::format("{}: {}", ref(id), dtype_name(v.dtype));
+    if (v.element != DType::kNone) out += fmt::format("({})", dtype_name(v.element));
+    out += '[';
     if (!v.has_shape) out += "...";
     for (size_t i = 0; i < v.shape.size(); ++i) out += (i ? "," : "") + dim(v.shape[i]);
     out += ']';

@@ -332,6 +332,10 @@ class Parser {
 
   Status type(Line& line, Value& v) {
     HASTEN_TRY(v.dtype, dtype(line));
+    if (line.eat("(")) {
+      HASTEN_TRY(v.element, dtype(line));
+      HASTEN_CHECK(line.expect(")"));
+    }
     HASTEN_CHECK(line.expect("["));
     if (line.eat("...]")) return layout(line, v);
     v.has_shape = true;

@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 
+#include "engine/onnx/tensor.h"
+
 namespace hasten::onnx {
 
 namespace {
@@ -236,6 +238,20 @@ Result<Attr> decode_attribute(const AttributeProto& a, AttributeProto::Type type
       strings.reserve(a.strings.size());
       for (Bytes s : a.strings) strings.push_back(to_string(s));
       return Attr(std::move(strings));
+    }
+    case A::kTypeProto: {
+      const TypeProto& t = a.tp.at(0);
+      if (t.kind == TypeProto::Kind::kTensor) {
+        HASTEN_TRY(const DType dtype, decode_dtype(t.elem_type));
+        return Attr(std::string(dtype_name(dtype)));
+      }
+      if (t.kind == TypeProto::Kind::kSequence) {
+        return Attr(std::string(dtype_name(DType::kSequence)));
+      }
+      return fail(Code::kUnsupported,
+                  "attribute '{}' is neither the type of a tensor nor of a "
+                  "sequence",
+                  a.name);
     }
     default:
       return fail(Code::kUnsupported, "attribute '{}' of type {} is not supported", a.name,

@@ -102,12 +102,27 @@ class Builder {
 
   Status apply_type(Value& value, const TypeProto& type, bool is_port) {
     using Kind = TypeProto::Kind;
+    if (type.kind == Kind::kSequence || type.kind == Kind::kOptional) {
+      value.dtype = type.kind == Kind::kSequence ? DType::kSequence : DType::kOptional;
+      value.has_shape = true;
+      value.shape = {Dim::fresh()};
+      if (type.held == Kind::kSequence) value.element = DType::kSequence;
+      if (type.held == Kind::kTensor && type.elem_type != 0) {
+        auto element = decode_dtype(type.elem_type);
+        if (!element) {
+          return fail(within(fmt::format("'{}'", value.name), std::move(element.error())));
+        }
+        value.element = *element;
+      }
+      return {};
+    }
     if (type.kind != Kind::kTensor) {
       if (!is_port || type.kind == Kind::kNone) return {};
       static constexpr const char* kNames[] = {
           "", "", "sequence", "map", "optional", "sparse tensor", "opaque"};
-      return fail(Code::kUnsupported, "'{}' is of type {}, only tensors are supported", value.name,
-                  kNames[static_cast<size_t>(type.kind)]);
+      return fail(Code::kUnsupported,
+                  "'{}' is of type {}: only tensors, sequences and optional ones are supported",
+                  value.name, kNames[static_cast<size_t>(type.kind)]);
     }
     if (type.elem_type != 0 && (is_port || dtype_supported(type.elem_type))) {
       auto dtype = decode_dtype(type.elem_type);

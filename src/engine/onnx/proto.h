@@ -39,7 +39,8 @@ struct TypeProto {
     std::string_view param;
   };
   Kind kind = Kind::kNone;
-  int32_t elem_type = 0;
+  Kind held = Kind::kNone;  // of a sequence or optional: what it holds
+  int32_t elem_type = 0;    // of a tensor, or of the tensors held
   bool has_shape = false;
   std::vector<Dim> dims;
 };
@@ -79,6 +80,7 @@ struct AttributeProto {
   Bytes s;
   std::vector<TensorProto> t;  // 0 or 1
   std::vector<GraphProto> g;   // 0 or 1
+  std::vector<TypeProto> tp;   // 0 or 1
   std::vector<float> floats;
   std::vector<int64_t> ints;
   std::vector<Bytes> strings;

@@ -256,7 +256,7 @@ class Reader {
           saw(AttributeProto::kGraphs);
           break;
         case 14:
-          f.skip();
+          a.tp = {type(f.bytes())};
           saw(AttributeProto::kTypeProto);
           break;
         case 15:
@@ -380,7 +380,7 @@ class Reader {
           break;
         case 4:
           t.kind = TypeProto::Kind::kSequence;
-          f.skip();
+          held_type(f.bytes(), t);
           break;
         case 5:
           t.kind = TypeProto::Kind::kMap;
@@ -396,13 +396,36 @@ class Reader {
           break;
         case 9:
           t.kind = TypeProto::Kind::kOptional;
-          f.skip();
+          held_type(f.bytes(), t);
           break;
         default:
           f.skip();
       }
     }
     return t;
+  }
+
+  /// Sequence and Optional: one level down, and the element type of tensors below that.
+  void held_type(Bytes bytes, TypeProto& t) {
+    Fields f(bytes);
+    while (next(f)) {
+      if (f.tag() != 1) {
+        f.skip();
+        continue;
+      }
+      Fields held(f.bytes());
+      while (next(held)) {
+        if (held.tag() == 1) {
+          TypeProto tensor;
+          tensor_type(held.bytes(), tensor);
+          t.held = TypeProto::Kind::kTensor;
+          t.elem_type = tensor.elem_type;
+        } else {
+          if (held.tag() == 4) t.held = TypeProto::Kind::kSequence;
+          held.skip();
+        }
+      }
+    }
   }
 
   void tensor_type(Bytes bytes, TypeProto& t) {

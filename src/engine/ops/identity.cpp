@@ -1,5 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__Identity.html, opsets 1-21, tensors of every dtype. Costs
-// nothing, in any layout.
+// https://onnx.ai/onnx/operators/onnx__Identity.html, opsets 1-21, tensors of every dtype,
+// sequences and optional values. Costs nothing, in any layout.
 #include "engine/ops/elementwise.h"
 #include "engine/ops/numbers.h"
 #include "engine/ops/table.h"
@@ -8,7 +8,14 @@ namespace hasten {
 
 namespace {
 
-Status infer(InferContext& c) { return infer_unary(c); }
+Status infer(InferContext& c) {
+  const Facts& x = c.in(0);
+  if (!holds_objects(x.dtype)) return infer_unary(c);
+  c.set(0, x.dtype, x.shape);
+  c.out(0).has_shape = x.has_shape;
+  c.out(0).element = x.element;
+  return {};
+}
 
 Status reference(RefContext& c) {
   const TensorView& x = c.in(0);
@@ -31,6 +38,7 @@ Status lower(LowerContext& c) {
 std::vector<OpDef> ops_identity() {
   OpDef def{"", "Identity", 1, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower};
   def.moves_elements = true;
+  def.takes_sequences = true;
   return {def};
 }
 

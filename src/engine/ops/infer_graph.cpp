@@ -12,6 +12,12 @@ Status infer_node(const Node& node, std::span<const Facts* const> in, std::span<
     return fail(Code::kUnsupported, "{}: operator {}{}{} of opset {} is not supported",
                 node.label(), node.domain, node.domain.empty() ? "" : "::", node.op, node.version);
   }
+  for (size_t i = 0; i < in.size() && !node.def->takes_sequences; ++i) {
+    if (in[i] != nullptr && holds_objects(in[i]->dtype) && in[i]->dtype != DType::kString) {
+      return fail(Code::kInvalidModel, "{}: input {} is {}, the operator takes tensors",
+                  node.label(), i, in[i]->text());
+    }
+  }
   InferContext context(node, in, out);
   HASTEN_CHECK(node.def->infer(context));
   for (size_t i = 0; i < out.size(); ++i) {
@@ -48,7 +54,7 @@ class Inference {
 
   Facts declared(ValueId id) const {
     const Value& v = graph_.value(id);
-    return {v.dtype, v.has_shape, v.shape, v.layout, v.constant, v.is_constant()};
+    return {v.dtype, v.has_shape, v.shape, v.layout, v.constant, v.is_constant(), v.element};
   }
 
   Status block(const Block& block) {
@@ -64,6 +70,8 @@ class Inference {
       }
     } else if (node.op == "If" && node.domain.empty()) {
       HASTEN_CHECK(branches(node, out));
+    } else if (!node.blocks.empty()) {
+      HASTEN_CHECK(loop(node, out));
     } else {
       std::vector<const Facts*> in;
       in.reserve(node.inputs.size());
@@ -93,8 +101,10 @@ class Inference {
                   node.label(), v.name, dtype_name(f.dtype), dtype_name(v.dtype));
     }
     if (f.dtype == DType::kNone) f.dtype = v.dtype;
+    if (f.element == DType::kNone) f.element = v.element;
     f.layout = v.layout;
     v.dtype = f.dtype;
+    v.element = f.element;
     v.has_shape = f.has_shape;
     v.shape = f.shape;
     facts(id) = std::move(f);
@@ -129,6 +139,157 @@ class Inference {
         ->block;
   }
 
+  /// What one iteration is given: only what holds for all of them.
+  static Facts any_of(Facts f) {
+    f.value = {};
+    f.constant = false;
+    return f;
+  }
+
+  /// Drops leading dims, or the one at `axis`.
+  static Facts without(Facts f, size_t leading, int64_t axis) {
+    f = any_of(std::move(f));
+    if (!f.has_shape) return f;
+    if (axis < 0) axis += static_cast<int64_t>(f.rank());
+    if (f.rank() < leading || axis < 0 || axis >= static_cast<int64_t>(f.rank())) {
+      f.has_shape = false;  // the run says what is wrong
+      f.shape.clear();
+    } else if (leading > 0) {
+      f.shape.erase(f.shape.begin(), f.shape.begin() + static_cast<long>(leading));
+    } else {
+      f.shape.erase(f.shape.begin() + axis);
+    }
+    return f;
+  }
+
+  /// Loop, Scan, SequenceMap: the body is visited until what it makes of its state fits what it was
+  /// given, dims that change being unknown.
+  Status loop(const Node& node, std::vector<Facts>& out) {
+    std::vector<const Facts*> in;
+    for (ValueId id : node.inputs) in.push_back(id == kNoValue ? nullptr : &facts(id));
+    InferContext checks(node, in, out);
+    HASTEN_CHECK(node.def->infer(checks));
+    const Block& body = node.blocks[0].block;
+    std::vector<Facts> given;  // to the body
+    size_t first_state = 0, first_result = 0, states = 0;
+    if (node.op == "Loop") {
+      for (const DType dtype : {DType::kI64, DType::kBool}) {
+        // Some exporters write them as tensors of one element.
+        const Value& v = graph_.value(body.inputs[given.size()]);
+        const bool vector = v.has_shape && v.shape.size() == 1;
+        given.push_back({dtype,
+                         true,
+                         vector ? Shape{Dim(1)} : Shape{},
+                         Layout::kPlain,
+                         {},
+                         false,
+                         DType::kNone});
+      }
+      for (size_t i = 2; i < in.size(); ++i) given.push_back(any_of(*in[i]));
+      first_state = 2;
+      first_result = 1;
+      states = given.size() - 2;
+    } else if (node.op == "Scan") {
+      const bool batch = node.version < 9;
+      const auto scanned = static_cast<size_t>(node.attr_int("num_scan_inputs", 0));
+      const auto axes = node.attr_ints("scan_input_axes", std::vector<int64_t>(scanned, 0));
+      const size_t skip = batch ? 1 : 0;
+      states = in.size() - skip - scanned;
+      for (size_t i = 0; i < states + scanned; ++i) {
+        const Facts& f = *in[skip + i];
+        if (i < states) {
+          given.push_back(batch ? without(f, 1, 0) : any_of(f));
+        } else {
+          given.push_back(batch ? without(f, 2, 0) : without(f, 0, axes[i - states]));
+        }
+      }
+    } else {
+      for (const Facts* f : in) {
+        given.push_back(any_of(*f));
+        if (f->dtype == DType::kSequence) {
+          given.back() = {};
+          given.back().dtype = f->element;
+        }
+      }
+    }
+    std::vector<std::vector<bool>> changes(states);
+    for (bool again = true; again;) {
+      for (size_t i = 0; i < given.size(); ++i) {
+        HASTEN_CHECK(store(node, body.inputs[i], given[i]));
+      }
+      HASTEN_CHECK(block(body));
+      again = false;
+      for (size_t i = 0; i < states; ++i) {
+        const Facts& made = facts(body.outputs[first_result + i]);
+        HASTEN_TRY(const bool widened, widen(node, i, given[first_state + i], made, changes[i]));
+        again = again || widened;
+      }
+    }
+    results(node, body, given, first_state, first_result, states, out);
+    return {};
+  }
+
+  /// Lets `given` stand for `made` too; false if it did.
+  static Result<bool> widen(const Node& node, size_t i, Facts& given, const Facts& made,
+                            std::vector<bool>& changes) {
+    // What was optional may be there for sure from the first iteration on.
+    if (given.dtype == DType::kOptional && made.dtype != DType::kOptional) return false;
+    if (made.dtype != given.dtype && made.dtype != DType::kNone && given.dtype != DType::kNone) {
+      return fail(Code::kInvalidModel, "{}: state {} is {} and becomes {}", node.label(), i,
+                  dtype_name(given.dtype), dtype_name(made.dtype));
+    }
+    if (!given.has_shape) return false;
+    if (!made.has_shape || made.rank() != given.rank()) {
+      given.has_shape = false;
+      given.shape.clear();
+      return true;
+    }
+    changes.resize(given.rank());
+    bool widened = false;
+    for (size_t d = 0; d < given.rank(); ++d) {
+      if (changes[d] || given.shape[d] == made.shape[d]) continue;
+      given.shape[d] = Dim::fresh();
+      changes[d] = widened = true;
+    }
+    return widened;
+  }
+
+  void results(const Node& node, const Block& body, const std::vector<Facts>& given,
+               size_t first_state, size_t first_result, size_t states, std::vector<Facts>& out) {
+    const bool batch = node.op == "Scan" && node.version < 9;
+    for (size_t i = 0; i < out.size(); ++i) {
+      Facts f = any_of(facts(body.outputs[first_result + i]));
+      if (node.op == "SequenceMap") {
+        out[i] = {};
+        out[i].dtype = DType::kSequence;
+        out[i].element = f.dtype;
+        out[i].has_shape = true;
+        out[i].shape = {Dim::fresh()};
+        continue;
+      }
+      if (i < states) {
+        const Facts made = std::move(f);
+        f = given[first_state + i];
+        if (f.dtype == DType::kNone || f.dtype == DType::kOptional) f = made;
+        // A dim that changes inside has another value behind the loop.
+        for (Dim& d : f.shape) d = d.known() || is_declared(d) ? d : Dim::fresh();
+        if (batch && f.has_shape) f.shape.insert(f.shape.begin(), Dim::fresh());
+      } else if (f.has_shape) {
+        const auto axes = node.attr_ints("scan_output_axes", std::vector<int64_t>(out.size(), 0));
+        int64_t axis = i - states < axes.size() ? axes[i - states] : 0;
+        if (axis < 0) axis += static_cast<int64_t>(f.rank()) + 1;
+        axis = std::clamp<int64_t>(axis, 0, static_cast<int64_t>(f.rank()));
+        for (Dim& d : f.shape) d = d.known() || is_declared(d) ? d : Dim::fresh();
+        f.shape.insert(f.shape.begin() + axis, Dim::fresh());
+        if (batch) f.shape.insert(f.shape.begin(), Dim::fresh());
+      }
+      out[i] = std::move(f);
+    }
+  }
+
+  /// A symbol with a name of the model's, not one made up on the way.
+  static bool is_declared(Dim d) { return d.text().find('?') == std::string::npos; }
+
   static Result<Facts> join(const Node& node, size_t i, const Facts& a, const Facts& b) {
     if (a.dtype != b.dtype && a.dtype != DType::kNone && b.dtype != DType::kNone) {
       return fail(Code::kInvalidModel, "{}: output {} is {} of then_branch and {} of else_branch",
@@ -136,6 +297,7 @@ class Inference {
     }
     Facts out;
     out.dtype = a.dtype != DType::kNone ? a.dtype : b.dtype;
+    if (a.element == b.element) out.element = a.element;
     out.has_shape = a.has_shape && b.has_shape && a.rank() == b.rank();
     for (size_t d = 0; out.has_shape && d < a.rank(); ++d) {
       out.shape.push_back(a.shape[d] == b.shape[d] ? a.shape[d] : Dim::fresh());

@@ -52,7 +52,8 @@ bool knows_op(std::string_view domain, std::string_view name) {
 std::span<const OpDef* const> all_ops() { return table().rows; }
 
 std::string Facts::text() const {
-  return fmt::format("{}{}{}", dtype_name(dtype), has_shape ? shape_text(shape) : "[...]",
+  const std::string of = element == DType::kNone ? "" : fmt::format("({})", dtype_name(element));
+  return fmt::format("{}{}{}{}", dtype_name(dtype), of, has_shape ? shape_text(shape) : "[...]",
                      layout == Layout::kPlain ? "" : std::string(" ") + layout_name(layout));
 }
 

@@ -232,6 +232,8 @@ struct OpDef {
   /// Only moves or copies elements (Gather, Concat, Reshape …), so that symbol codes may be
   /// followed through its reference.
   bool moves_elements = false;
+  /// Takes or gives sequences or optional values; others are refused before infer().
+  bool takes_sequences = false;
   /// Not a function of its inputs alone (RandomNormal …): never folded or merged.
   bool impure = false;
 };

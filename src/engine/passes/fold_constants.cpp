@@ -22,6 +22,7 @@ int64_t output_bytes(const Graph& graph, const Node& node) {
     if (id == kNoValue) continue;
     const Value& v = graph.value(id);
     if (!v.has_shape || !is_known(v.shape)) return -1;
+    if (v.dtype == DType::kSequence || v.dtype == DType::kOptional) return -1;
     auto count = checked_count(to_dims(v.shape));
     if (!count || *count > INT64_MAX / 64) return -1;
     bytes += *count * static_cast<int64_t>(dtype_size(v.dtype));

@@ -45,8 +45,9 @@ struct Path {
     size_t next = 0;
     const Node* caller = nullptr;  // the If whose branch this is
   };
-  std::vector<Facts> facts;   // by value id
-  std::vector<Place> places;  // by value id
+  const Block* root = nullptr;  // whose outputs are those of the plan
+  std::vector<Facts> facts;     // by value id
+  std::vector<Place> places;    // by value id
   std::vector<Frame> stack;
   int depth = 0;
   bool values_read = false;  // the node at the top has had its inputs read already
@@ -76,7 +77,7 @@ struct Segment {
   std::vector<OutputCopy> copies;
 
   End end = End::kDone;
-  const Node* end_node = nullptr;  // kDynamic: its reference runs and allocates its outputs
+  const Node* end_node = nullptr;  // kDynamic: runs by itself and allocates its outputs
   std::vector<ValueId> read;       // kReadValues
   std::unique_ptr<Path> path;      // where the children go on; null when done
   std::mutex mutex;                // guards children
@@ -93,8 +94,10 @@ struct PlanContext {
   bool reference_only = false;
 };
 
-/// The path at the start of the graph for inputs of these facts (by position).
-Result<Path> start_path(const PlanContext& context, std::span<const Facts> inputs);
+/// The path at the start of a block (the graph's main one, or the body of a loop) where these
+/// values, by id, are given from outside: `ids[i]` is input i and has the facts `inputs[i]`.
+Path start_path(const PlanContext& context, const Block& block, std::span<const ValueId> ids,
+                std::span<const Facts> inputs);
 
 /// Builds the segment that starts at `path`. Errors: those of infer and lower; invalid_model naming
 /// the node.

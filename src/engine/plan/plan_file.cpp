@@ -96,7 +96,8 @@ class Writer {
     const auto constant = v.is_constant() ? tensor(v.constant) : flatbuffers::Offset<fb::Tensor>();
     return fb::CreateValue(builder_, builder_.CreateString(v.name), static_cast<uint8_t>(v.dtype),
                            v.has_shape, builder_.CreateVector(shape),
-                           static_cast<uint8_t>(v.layout), constant);
+                           static_cast<uint8_t>(v.layout), constant,
+                           static_cast<uint8_t>(v.element));
   }
 
   flatbuffers::Offset<fb::Attr> attr(const std::string& name, const Attr& a) {
@@ -209,9 +210,12 @@ class Reader {
   Result<Value> value(const fb::Value& v) const {
     Value out;
     out.name = text(v.name());
-    if (v.dtype() != 0 && !dtype_supported(v.dtype()))
-      return fail(Code::kInvalidModel, "dtype {}", v.dtype());
+    for (const uint8_t dtype : {v.dtype(), v.element()}) {
+      if (dtype != 0 && !dtype_supported(dtype) && !holds_objects(static_cast<DType>(dtype)))
+        return fail(Code::kInvalidModel, "dtype {}", dtype);
+    }
     out.dtype = static_cast<DType>(v.dtype());
+    out.element = static_cast<DType>(v.element());
     out.has_shape = v.has_shape();
     for (const fb::Dim* d : each(v.shape())) {
       if (d->symbol() == nullptr && d->value() < 0)

@@ -70,6 +70,7 @@ class Builder {
                   node.version);
     }
     if (node.op == "If" && node.domain.empty()) return branch(node);
+    if (!node.blocks.empty()) return stop(node);
     std::vector<const Facts*> in;
     for (ValueId id : node.inputs) in.push_back(id == kNoValue ? nullptr : &facts(id));
     std::vector<Facts> out(node.outputs.size());
@@ -136,7 +137,7 @@ class Builder {
   Status stop(const Node& node) {
     segment_->end_node = &node;
     segment_->end = Segment::End::kDynamic;
-    if (path_.values_read) return {};
+    if (path_.values_read || !values_help(node)) return {};
     for (ValueId id : node.inputs) {
       if (id == kNoValue) continue;
       const Facts& f = facts(id);
@@ -152,6 +153,15 @@ class Builder {
       return fail(Code::kInvalidModel, "{}: the condition must be one bool", node.label());
     }
     return {};
+  }
+
+  /// Loops look at their inputs as they go, and of what a sequence holds nothing is known.
+  bool values_help(const Node& node) {
+    if (node.op == "If") return true;
+    return node.blocks.empty() &&
+           std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+             return id != kNoValue && holds_objects(facts(id).dtype);
+           });
   }
 
   int new_storage(size_t bytes) {
@@ -253,8 +263,7 @@ class Builder {
 
   /// Values that something after this segment reads.
   std::set<ValueId> live_out() {
-    std::set<ValueId> live(context_.graph->main.outputs.begin(),
-                           context_.graph->main.outputs.end());
+    std::set<ValueId> live(path_.root->outputs.begin(), path_.root->outputs.end());
     for (const Path::Frame& frame : path_.stack) {
       for (size_t i = frame.next; i < frame.block->nodes.size(); ++i) {
         for_each_use(frame.block->nodes[i], [&](ValueId id) { live.insert(id); });
@@ -341,7 +350,7 @@ class Builder {
   /// Graph outputs made here are written straight into the caller's memory; others are copied when
   /// the graph is done.
   void place_outputs(std::vector<bool>& used) {
-    const auto& outputs = context_.graph->main.outputs;
+    const auto& outputs = path_.root->outputs;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Place& p = place(outputs[i]);
       const Facts& f = facts(outputs[i]);
@@ -394,9 +403,11 @@ std::string place_text(const Place& p) {
 
 }  // namespace
 
-Result<Path> start_path(const PlanContext& context, std::span<const Facts> inputs) {
+Path start_path(const PlanContext& context, const Block& block, std::span<const ValueId> ids,
+                std::span<const Facts> inputs) {
   const Graph& graph = *context.graph;
   Path path;
+  path.root = &block;
   path.facts.resize(graph.values.size());
   path.places.resize(graph.values.size());
   for (size_t i = 0; i < graph.values.size(); ++i) {
@@ -407,13 +418,13 @@ Result<Path> start_path(const PlanContext& context, std::span<const Facts> input
     path.places[i].data = v.constant.data();
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto id = static_cast<size_t>(graph.main.inputs[i]);
+    const auto id = static_cast<size_t>(ids[i]);
     path.facts[id] = inputs[i];
     path.places[id] = {};
     path.places[id].kind = Place::kInput;
     path.places[id].index = static_cast<int>(i);
   }
-  path.stack.push_back({&graph.main, 0, nullptr});
+  path.stack.push_back({&block, 0, nullptr});
   return path;
 }
 
@@ -442,8 +453,9 @@ std::string print_segment(const Segment& segment) {
   if (segment.end == Segment::End::kReadValues) {
     text += fmt::format("     then as the elements that {} needs say\n", segment.end_node->label());
   } else if (segment.end == Segment::End::kDynamic) {
-    text += fmt::format("     then {} by its reference, and as its output shapes say\n",
-                        segment.end_node->label());
+    text +=
+        fmt::format("     then {} {}, and as its output shapes say\n", segment.end_node->label(),
+                    segment.end_node->blocks.empty() ? "by its reference" : "in a loop");
   }
   return text;
 }
