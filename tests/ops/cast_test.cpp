@@ -85,6 +85,13 @@ TEST(Cast, ReadsAndWritesStrings) {
            ints({3}, {INT64_MAX, -3, 2}));
   check_op(cast_case(floats({5}, {1.5f, NAN, HUGE_VALF, -HUGE_VALF, 0.1f}), DType::kString),
            strings({"1.5", "NaN", "INF", "-INF", "0.1"}));
+  // The specification wants plain notation, whatever the size.
+  check_op(cast_case(floats({5}, {1e-5f, 1e20f, -0.0f, 1, 16777216}), DType::kString),
+           strings({"0.00001", "100000002004087734272", "-0", "1", "16777216"}));
+  const Tensor ends = numbers(DType::kF64, {2}, {5e-324, 1.7976931348623157e308});
+  const auto texts = check_op(cast_case(ends, DType::kString));
+  ASSERT_EQ(texts.size(), 1u);
+  check_op(cast_case(texts[0], DType::kF64), ends);
   check_op(cast_case(ints({2}, {-5, INT64_MIN}), DType::kString),
            strings({"-5", "-9223372036854775808"}));
   check_error(cast_case(strings({"1", "pear"}), DType::kF32), Code::kInvalidModel,

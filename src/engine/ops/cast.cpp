@@ -79,7 +79,8 @@ Status from_strings(const RefContext& c, const TensorView& x, DType to, void* ou
   return status;
 }
 
-/// Integers as digits, truths as 0 and 1, floats by the fewest digits that give them back.
+/// Integers as digits, truths as 0 and 1, floats in plain notation by the fewest digits that give
+/// them back.
 template <class T>
 std::string text_of(T x) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
@@ -87,7 +88,9 @@ std::string text_of(T x) {
   } else if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(x)) return "NaN";
     if (std::isinf(x)) return x > 0 ? "INF" : "-INF";
-    return fmt::format("{}", x);
+    char digits[400];  // of the largest double: 309, of the smallest: 327
+    const auto end = std::to_chars(digits, digits + sizeof digits, x, std::chars_format::fixed);
+    return {digits, end.ptr};
   } else {
     return fmt::format("{}",
                        static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(x));

@@ -1,5 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__NonZero.html, opsets 9-21, every number and bool. How many
-// columns the output has depends on the elements.
+// https://onnx.ai/onnx/operators/onnx__NonZero.html, opsets 9-21, every dtype. How many columns
+// the output has depends on the elements. A string that is not empty counts.
 #include "engine/ops/numbers.h"
 #include "engine/ops/shape_math.h"
 #include "engine/ops/table.h"
@@ -10,7 +10,6 @@ namespace {
 
 Status infer(InferContext& c) {
   const Facts& x = c.in(0);
-  if (x.dtype == DType::kString) return c.unsupported("dtype {}", dtype_name(x.dtype));
   const Dim rank = x.has_shape ? Dim(static_cast<int64_t>(x.rank())) : Dim::fresh();
   c.set(0, DType::kI64, {rank, Dim::fresh()});
   return {};
@@ -21,11 +20,14 @@ Status reference(RefContext& c) {
   std::vector<int64_t> found;
   dispatch_any(x.dtype, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (!std::is_same_v<T, std::string>) {
-      for (int64_t i = 0; i < x.count(); ++i) {
-        // Written so that NaN counts.
-        if (!(Compute<T>::load(x.as<T>()[i]) == 0)) found.push_back(i);
+    for (int64_t i = 0; i < x.count(); ++i) {
+      bool zero_here = false;  // NaN counts
+      if constexpr (std::is_same_v<T, std::string>) {
+        zero_here = x.as<T>()[i].empty();
+      } else {
+        zero_here = Compute<T>::load(x.as<T>()[i]) == 0;
       }
+      if (!zero_here) found.push_back(i);
     }
   });
   const auto rank = static_cast<int64_t>(x.dims.size()), n = static_cast<int64_t>(found.size());

@@ -1,0 +1,9 @@
+// https://onnx.ai/onnx/operators/onnx__RandomNormal.html, opsets 7-21: f16, f32, f64.
+#include "engine/ops/random_numbers.h"
+#include "engine/ops/table.h"
+
+namespace hasten {
+
+std::vector<OpDef> ops_random_normal() { return random_fill("RandomNormal", true, false); }
+
+}  // namespace hasten

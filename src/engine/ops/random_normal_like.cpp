@@ -1,0 +1,9 @@
+// https://onnx.ai/onnx/operators/onnx__RandomNormalLike.html, opsets 7-21: f16, f32, f64.
+#include "engine/ops/random_numbers.h"
+#include "engine/ops/table.h"
+
+namespace hasten {
+
+std::vector<OpDef> ops_random_normal_like() { return random_fill("RandomNormalLike", true, true); }
+
+}  // namespace hasten

@@ -1,0 +1,9 @@
+// https://onnx.ai/onnx/operators/onnx__RandomUniform.html, opsets 7-21: f16, f32, f64.
+#include "engine/ops/random_numbers.h"
+#include "engine/ops/table.h"
+
+namespace hasten {
+
+std::vector<OpDef> ops_random_uniform() { return random_fill("RandomUniform", false, false); }
+
+}  // namespace hasten
