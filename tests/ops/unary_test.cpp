@@ -39,6 +39,20 @@ const UnaryCase kCases[] = {
     {"Gelu", 20, "gelu_tanh_f32", -5, 5, {{"approximate", std::string("tanh")}}, {1e-6, 1e-6}},
     {"Elu", 6, "elu_f32", -5, 5, {{"alpha", 1.5f}}, kClose},
     {"Selu", 6, "elu_f32", -5, 5, {}, kClose},
+    {"Sin", 7, "sin_f32", -1e5, 1e5, {}, kClose},
+    {"Cos", 7, "cos_f32", -1e5, 1e5, {}, kClose},
+    {"Tan", 7, "tan_f32", -1e5, 1e5, {}, kClose},
+    {"Asin", 7, "asin_f32", -1, 1, {}, kClose},
+    {"Acos", 7, "acos_f32", -1, 1, {}, kClose},
+    {"Atan", 7, "atan_f32", -20, 20, {}, kClose},
+    {"Sinh", 9, "sinh_f32", -20, 20, {}, kClose},
+    {"Cosh", 9, "cosh_f32", -20, 20, {}, kClose},
+    {"Asinh", 9, "asinh_f32", -1e4, 1e4, {}, kClose},
+    {"Acosh", 9, "acosh_f32", 1, 1e4, {}, kClose},
+    {"Atanh", 9, "atanh_f32", -1, 1, {}, kClose},
+    {"Softsign", 1, "softsign_f32", -5, 5, {}, {2e-7, 0}},
+    {"ThresholdedRelu", 10, "thresholded_relu_f32", -3, 3, {{"alpha", 0.5f}}, {}},
+    {"Mish", 18, "mish_f32", -20, 20, {}, kClose},
 };
 
 const std::vector<float> kSpecial = {
@@ -101,6 +115,23 @@ TEST(Unary, KnownValues) {
   check_op(make_case("Relu", 14, {ints({2}, {-3, 4})}), ints({2}, {0, 4}));
   check_op(make_case("IsNaN", 13, {floats({3}, {1, NAN, HUGE_VALF})}),
            numbers(DType::kBool, {3}, {0, 1, 0}));
+  check_op(make_case("IsInf", 10, {floats({3}, {-HUGE_VALF, NAN, HUGE_VALF})}),
+           numbers(DType::kBool, {3}, {1, 0, 1}));
+  check_op(make_case("IsInf", 20, {numbers(DType::kF16, {2}, {-HUGE_VAL, HUGE_VAL})},
+                     {{"detect_negative", int64_t{0}}}),
+           numbers(DType::kBool, {2}, {0, 1}));
+  check_op(make_case("ThresholdedRelu", 10, {floats({4}, {1, 1.5f, -2, NAN})}),
+           floats({4}, {0, 1.5f, 0, 0}));
+  // From onnxruntime: Celu of alpha 2, Mish.
+  check_op(make_case("Celu", 12, {floats({4}, {-3, -0.5f, 0, 2})}, {{"alpha", 2.0f}}),
+           floats({4}, {-1.55373967f, -0.44239843f, 0, 2}), "celu_f32", kClose);
+  check_op(make_case("Celu", 12, {floats({2}, {-1, 1})}, {{"alpha", -2.0f}}),
+           floats({2}, {-1.29744256f, 1}), "", kClose);
+  check_op(make_case("Mish", 18, {floats({4}, {-5, -1, 1, 20})}),
+           floats({4}, {-0.033576237f, -0.30340144f, 0.86509848f, 20}), "mish_f32", kClose);
+  // From mpmath: the largest float, and the one that comes closest to a multiple of pi.
+  check_op(make_case("Sin", 7, {floats({3}, {3.40282347e38f, 1.5458358e29f, -1e5f})}),
+           floats({3}, {-0.521876523f, -3.22953960e-9f, -0.0357487980f}), "sin_f32", kClose);
   // From Python: math.erf(0.5), math.tanh(0.5), math.exp(1).
   check_op(make_case("Erf", 13, {floats({1}, {0.5f})}), floats({1}, {0.5204998778f}), "*", kClose);
   check_op(make_case("Tanh", 13, {floats({1}, {0.5f})}), floats({1}, {0.4621171573f}), "*", kClose);
@@ -110,6 +141,8 @@ TEST(Unary, KnownValues) {
 TEST(Unary, RefusesOtherDtypesByName) {
   check_error(make_case("Exp", 13, {ints({1}, {1})}), Code::kInvalidModel,
               "node 'n' (Exp): input 0 has dtype i64, it must be one of f32");
+  check_error(make_case("Celu", 12, {floats({1}, {1})}, {{"alpha", 0.0f}}), Code::kInvalidModel,
+              "alpha is 0");
   check_error(make_case("Gelu", 20, {floats({1}, {1})}, {{"approximate", std::string("no")}}),
               Code::kInvalidModel, "approximate is 'no'");
 }

@@ -45,6 +45,28 @@ struct LayerNormArgs {
   float epsilon;
 };
 
+/// (x - mean) / sqrt(variance + epsilon) * scale + shift, the statistics over groups of channels:
+/// [N, groups, channels, pixels]. Items: samples times groups.
+struct GroupNormArgs {
+  const float* x;
+  const float* scale;
+  const float* shift;
+  float* out;
+  int64_t groups, channels, pixels;  // channels of a group
+  bool per_group;                    // scale and shift: one a group, else one a channel
+  float epsilon;
+};
+
+/// x / (bias + alpha * sum of squares over neighbouring channels) ^ beta over [N, channels,
+/// pixels]. Items: samples times ceil(pixels / 16).
+struct LrnArgs {
+  const float* x;
+  float* out;
+  int64_t channels, pixels;
+  int64_t before, after;  // channels of the sum on each side
+  float alpha, beta, bias;
+};
+
 /// Batch normalization as x * factor + offset: factor = scale / sqrt(variance + epsilon),
 /// offset = shift - mean * factor. Items: channels.
 struct BatchNormArgs {

@@ -1,4 +1,5 @@
 // Element-wise functions of one operand.
+#include "engine/kernels/unary.h"
 #include "engine/kernels/elementwise_args.h"
 #include "engine/kernels/math.h"
 
@@ -7,13 +8,6 @@ namespace HASTEN_NS {
 
 namespace {
 
-template <class F>
-HASTEN_INLINE void unary(const UnaryArgs* a, int64_t begin, int64_t end, F f) {
-  int64_t i = begin;
-  for (; i + kLanes <= end; i += kLanes) store(f(load(a->x + i)), a->out + i);
-  if (i < end) store_n(f(load_n(a->x + i, end - i)), a->out + i, end - i);
-}
-
 HASTEN_INLINE F16 sign(F16 x) {
   const F16 one = copysign(set1(1.0f), x);
   return select(either(lt(x, set1(0.0f)), lt(set1(0.0f), x)), one,
@@ -21,13 +15,6 @@ HASTEN_INLINE F16 sign(F16 x) {
 }
 
 }  // namespace
-
-#define HASTEN_UNARY(name, result)                                                    \
-  void name(const UnaryArgs* a, int64_t begin, int64_t end) {                         \
-    [[maybe_unused]] const float alpha = a->alpha, beta = a->beta;                    \
-    unary(                                                                            \
-        a, begin, end, [=](F16 x) __attribute__((always_inline)) { return result; }); \
-  }
 
 HASTEN_UNARY(relu_f32, relu(x))
 HASTEN_UNARY(leaky_relu_f32, leaky_relu(x, alpha))

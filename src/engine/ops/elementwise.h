@@ -96,6 +96,14 @@ Status reference_numbers(RefContext& c, F&& f) {
   if (!known) return c.unsupported("dtype {}", dtype_name(dtype));
   return status;
 }
+/// The same for integers alone.
+template <class F>
+Status reference_ints(RefContext& c, F&& f) {
+  Status status;
+  const DType dtype = c.in(0).dtype;
+  dispatch_int(dtype, [&](auto t) { status = reference_binary<decltype(t)>(c, dtype, f); });
+  return status;
+}
 /// The same for numbers, truths or (==) strings with a truth as the result.
 template <class F>
 Status reference_compare(RefContext& c, F&& f) {

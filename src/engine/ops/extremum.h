@@ -1,7 +1,8 @@
-// Max and Min: one implementation of a folding of any number of broadcast inputs.
+// Max, Min, Sum and Mean: one implementation of a folding of any number of broadcast inputs.
 #pragma once
 
 #include <cmath>
+#include <vector>
 
 #include "engine/ops/elementwise.h"
 
@@ -35,7 +36,11 @@ Status reference_fold(RefContext& c, F&& better) {
   return {};
 }
 
-/// Lowers to one kernel call for each input after the first.
-Status lower_fold(LowerContext& c, const char* name, BroadcastKernel kernel);
+/// The sum of the inputs, in double, over `divisor`; rounded once.
+Status reference_sum(RefContext& c, double divisor);
+
+/// Lowers to one kernel call for each input after the first; then divides by `divisor`, unless it
+/// is 1.
+Status lower_fold(LowerContext& c, const char* name, BroadcastKernel kernel, float divisor = 1);
 
 }  // namespace hasten

@@ -11,21 +11,17 @@ namespace {
 
 bool flattens(const OpContext& c) { return c.node().def->since < 13; }
 
-/// The axis; before opset 13 it may also be the rank: then each element is a row.
-Result<size_t> axis_of(const OpContext& c, size_t rank) {
+}  // namespace
+
+Result<size_t> softmax_axis(const OpContext& c, size_t rank) {
   const int64_t axis = c.node().attr_int("axis", flattens(c) ? 1 : -1);
   if (flattens(c) && axis == static_cast<int64_t>(rank)) return rank;
   if (rank == 0 && (axis == 0 || axis == -1)) return size_t{0};
   return resolve_axis(c, axis, rank);
 }
 
-/// A tensor as [outer, n, inner], with softmax along n.
-struct Extent {
-  int64_t outer = 1, n = 1, inner = 1;
-  bool along_rows = true;
-};
-Extent extent_of(const OpContext& c, std::span<const int64_t> dims, size_t axis) {
-  Extent e;
+SoftmaxExtent softmax_extent(const OpContext& c, std::span<const int64_t> dims, size_t axis) {
+  SoftmaxExtent e;
   for (size_t d = 0; d < dims.size(); ++d) {
     if (d < axis) {
       e.outer *= dims[d];
@@ -40,9 +36,11 @@ Extent extent_of(const OpContext& c, std::span<const int64_t> dims, size_t axis)
   return e;
 }
 
+namespace {
+
 Status infer(InferContext& c) {
   if (c.in(0).has_shape) {
-    HASTEN_TRY([[maybe_unused]] const size_t axis, axis_of(c, c.in(0).rank()));
+    HASTEN_TRY([[maybe_unused]] const size_t axis, softmax_axis(c, c.in(0).rank()));
   }
   return infer_unary(c, kFloats);
 }
@@ -50,8 +48,8 @@ Status infer(InferContext& c) {
 template <bool kLog>
 Status reference(RefContext& c) {
   const TensorView& x = c.in(0);
-  HASTEN_TRY(const size_t axis, axis_of(c, x.dims.size()));
-  const Extent e = extent_of(c, x.dims, axis);
+  HASTEN_TRY(const size_t axis, softmax_axis(c, x.dims.size()));
+  const SoftmaxExtent e = softmax_extent(c, x.dims, axis);
   HASTEN_TRY(void* memory, c.out(0, x.dtype, x.dims));
   const bool known = dispatch_float(x.dtype, [&](auto t) {
     using T = decltype(t);
@@ -88,8 +86,8 @@ Status lower(LowerContext& c) {
     return {};
   }
   const Dims dims = c.in_dims(0);
-  HASTEN_TRY(const size_t axis, axis_of(c, dims.size()));
-  const Extent e = extent_of(c, dims, axis);
+  HASTEN_TRY(const size_t axis, softmax_axis(c, dims.size()));
+  const SoftmaxExtent e = softmax_extent(c, dims, axis);
   const int64_t items = e.along_rows ? e.outer : e.outer * ((e.inner + 15) / 16);
   const int64_t work = std::max<int64_t>(e.n * (e.along_rows ? 1 : 16), 1);
   const int64_t grain = std::max<int64_t>(kCostlyGrain / work, 1);

@@ -1,0 +1,27 @@
+// https://onnx.ai/onnx/operators/onnx__Acosh.html, opsets 9-21, floats. NaN below 1.
+#include <cmath>
+
+#include "engine/ops/elementwise.h"
+#include "engine/ops/table.h"
+
+namespace hasten {
+
+namespace {
+
+Status infer(InferContext& c) { return infer_unary(c, kFloats); }
+
+Status reference(RefContext& c) {
+  return reference_float_unary(c, [](double x) { return std::acosh(x); });
+}
+
+Status lower(LowerContext& c) {
+  return lower_unary(c, "acosh_f32", c.kernels().acosh_f32, 0, 0, 40);
+}
+
+}  // namespace
+
+std::vector<OpDef> ops_acosh() {
+  return {{"", "Acosh", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+}
+
+}  // namespace hasten
