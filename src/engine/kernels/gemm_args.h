@@ -70,6 +70,18 @@ struct RecurrentArgs {
   const int32_t* lengths;  // of each sequence, cut to steps; null: steps
   float clip;              // infinity: none
   bool coupled;            // LSTM: f = 1 - i
+  /// Quantized LSTM: h R^T from h quantized row by row and weights of 8 bits. Its first phase
+  /// quantizes h_in; a row belongs to the item of block row % blocks.
+  struct Quantized {
+    const void* r;  // [blocks * gates][pairs][16][2]
+    bool r_signed;
+    const float* scale;   // [blocks * gates * 16]
+    const int32_t* zero;  // likewise; null: 0
+    int64_t pairs;        // ceil(hidden / 2)
+    int16_t* h;           // [batch][pairs * 2]
+    int32_t* h_sum;       // [batch]
+    float* h_scale;
+  } quantized[2];
 };
 
 }  // namespace hasten

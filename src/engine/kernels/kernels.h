@@ -7,6 +7,7 @@
 #include "engine/kernels/copy_args.h"
 #include "engine/kernels/elementwise_args.h"
 #include "engine/kernels/gemm_args.h"
+#include "engine/kernels/integer_args.h"
 #include "engine/kernels/peak_args.h"
 #include "engine/kernels/reduce_args.h"
 #include "engine/kernels/window_args.h"

@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 
+#include "engine/ops/scratch.h"
+
 namespace hasten {
 
 namespace {
@@ -52,16 +54,6 @@ void pack_bias(int64_t groups, int64_t channels, const float* bias, float* out) 
   }
 }
 
-/// Collects the scratch memory of a step; offsets are multiples of 64 bytes.
-struct Scratch {
-  int64_t bytes = 0;
-  int64_t floats(int64_t count) {
-    const int64_t at = bytes;
-    bytes = round_up(bytes + count * static_cast<int64_t>(sizeof(float)), 64);
-    return at;
-  }
-};
-
 /// An input in the form that the kernel wants: packed once where it is constant, else at each run.
 class Operand {
  public:
@@ -107,8 +99,8 @@ WindowAxes three_axes(const std::vector<WindowAxis>& axes) {
   return out;
 }
 
-/// The plan, cut so that a chunk's input of `channels` stays in cache and there is work for every
-/// thread. `pieces`: what the work falls into apart from the cut.
+}  // namespace
+
 bool plan_convolution(const Convolution& v, int64_t channels, int64_t pieces, bool may_turn,
                       WindowPlan* plan) {
   const WindowAxes axes = merge_axes(three_axes(v.axes));
@@ -125,6 +117,8 @@ bool plan_convolution(const Convolution& v, int64_t channels, int64_t pieces, bo
   cut.may_turn = may_turn;
   return plan_windows(axes, cut, plan);
 }
+
+namespace {
 
 template <class Args>
 void set_common(Args& args, const Convolution& v, const WindowPlan& plan) {

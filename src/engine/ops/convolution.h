@@ -17,6 +17,20 @@ struct Convolution {
   Activation activation;
 };
 
+/// Where Conv and its integer kin have their inputs; kNoInput: nowhere.
+struct ConvolutionInputs {
+  static constexpr size_t kNoInput = SIZE_MAX;
+  size_t x = 0, w = 1, bias = 2;
+};
+/// Checks sizes and attributes of a convolution and sets output 0 to that dtype.
+/// Errors: invalid_model.
+Status infer_convolution(InferContext& c, const ConvolutionInputs& in, DType dtype);
+/// The shape of the output for concrete inputs. Errors: those of infer_convolution().
+Result<Dims> convolution_shape(const OpContext& c, const Dims& x, const Dims& w);
+/// All sizes once they are known; without the activation.
+Result<Convolution> read_convolution(const OpContext& c, const Dims& x, const Dims& w,
+                                     const Dims& y);
+
 /// Input channels are taken in blocks of this many; see docs/numerics.md.
 constexpr int64_t kChannelBlock = 16;
 
@@ -27,6 +41,11 @@ inline int64_t weight_index(const Convolution& v, int64_t taps, int64_t group, i
   return v.transposed ? ((group * v.group_in + in) * v.group_out + out) * taps + tap
                       : ((group * v.group_out + out) * v.group_in + in) * taps + tap;
 }
+
+/// The plan, cut so that a chunk's input of `channels` stays in cache and there is work for every
+/// thread. `pieces`: what the work falls into apart from the cut.
+bool plan_convolution(const Convolution& v, int64_t channels, int64_t pieces, bool may_turn,
+                      WindowPlan* plan);
 
 /// Takes a kernel for f32 tensors of 1 to 3 spatial axes. Inputs X, W, B?, residual?.
 Status lower_convolution(LowerContext& c, const Convolution& v);

@@ -21,14 +21,29 @@ Status infer(InferContext& c) {
 
 Status reference(RefContext& c) {
   HASTEN_TRY(const Recurrent r, parse(c));
+  return reference_lstm(c, r, [](const double* h) { return h; });
+}
+
+Status lower(LowerContext& c) {
+  HASTEN_TRY(const Recurrent r, parse(c));
+  const bool coupled = c.node().attr_int("input_forget", 0) != 0;
+  return lower_recurrent(
+      c, r, {"lstm_step_f32", {c.kernels().lstm_step_f32, nullptr}, kGates, true, coupled});
+}
+
+}  // namespace
+
+Status reference_lstm(RefContext& c, const Recurrent& r,
+                      const std::function<const double*(const double*)>& recurrent_input) {
   const bool coupled = c.node().attr_int("input_forget", 0) != 0;
   const std::vector<double> peepholes = doubles_of(c.in(kInP));
   return reference_recurrent(c, r, true, [&](const RecurrentStep& s) {
     const Activation* act = r.activations_of(s.direction);
     const int64_t n = s.hidden;
+    const double* h = recurrent_input(s.h);
     const auto gate = [&](int64_t g, int64_t unit, int64_t peephole, double c_value) {
       const int64_t row = g * n + unit;
-      double z = s.x[row] + s.product(row, s.h) + s.bias[row];
+      double z = s.x[row] + s.product(row, h) + s.bias[row];
       if (!peepholes.empty() && peephole >= 0) {
         z += peepholes[static_cast<size_t>((s.direction * 3 + peephole) * n + unit)] * c_value;
       }
@@ -45,15 +60,6 @@ Status reference(RefContext& c) {
     }
   });
 }
-
-Status lower(LowerContext& c) {
-  HASTEN_TRY(const Recurrent r, parse(c));
-  const bool coupled = c.node().attr_int("input_forget", 0) != 0;
-  return lower_recurrent(
-      c, r, {"lstm_step_f32", {c.kernels().lstm_step_f32, nullptr}, kGates, true, coupled});
-}
-
-}  // namespace
 
 std::vector<OpDef> ops_lstm() {
   const std::vector<const char*> attrs = {

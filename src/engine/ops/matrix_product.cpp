@@ -40,6 +40,12 @@ Status infer_matmul(InferContext& c) {
     c.set_unknown(0, a.dtype);
     return {};
   }
+  HASTEN_TRY(Shape out, product_shape(c, a, b));
+  c.set(0, a.dtype, std::move(out));
+  return {};
+}
+
+Result<Shape> product_shape(const OpContext& c, const Facts& a, const Facts& b) {
   if (a.rank() == 0 || b.rank() == 0) {
     return c.invalid("A is {} and B is {}, neither may be a scalar", a.text(), b.text());
   }
@@ -57,8 +63,7 @@ Status infer_matmul(InferContext& c) {
   }
   if (a.rank() > 1) out->push_back(a.shape[a.rank() - 2]);
   if (b.rank() > 1) out->push_back(b.shape.back());
-  c.set(0, a.dtype, std::move(*out));
-  return {};
+  return std::move(*out);
 }
 
 ProductDims product_dims(std::span<const int64_t> a, std::span<const int64_t> b) {

@@ -16,6 +16,8 @@ Status check_product_dtype(const OpContext& c, DType dtype);
 Status check_same_dtype(const OpContext& c, const Facts& a, const char* a_name, const Facts& b,
                         const char* b_name);
 
+/// The shape of the product of A and B, both of known rank. Errors: invalid_model.
+Result<Shape> product_shape(const OpContext& c, const Facts& a, const Facts& b);
 /// Of MatMul and of what passes make of it: the product of inputs 0 and 1.
 Status infer_matmul(InferContext& c);
 

@@ -54,6 +54,9 @@ struct RecurrentStep {
 /// Plain loops in double around one step of a cell.
 Status reference_recurrent(RefContext& c, const Recurrent& r, bool cell,
                            const std::function<void(const RecurrentStep&)>& step);
+/// LSTM by plain loops; products take recurrent_input(h) in place of h.
+Status reference_lstm(RefContext& c, const Recurrent& r,
+                      const std::function<const double*(const double*)>& recurrent_input);
 /// The elements as doubles; none if absent.
 std::vector<double> doubles_of(const TensorView& t);
 

@@ -9,10 +9,11 @@ namespace {
 /// Below this many floating-point operations a step in time is not worth splitting over threads.
 constexpr double kSplitStepFlops = 400e3;
 
-/// Everything a run needs, found once.
+/// Everything a run needs, found once. Weights: RecurrentWeights or their quantized kin.
+template <class Weights>
 struct Plan {
   RecurrentKernels kernels;
-  RecurrentWeights weights;
+  Weights weights;
   RecurrentDims dims;
   RecurrentArgs args{};
   int64_t gates, directions;
@@ -24,7 +25,8 @@ struct Plan {
 };
 
 /// Between [directions][batch][hidden] and [batch][directions][hidden], if `swap`.
-void copy_state(const Plan& p, const float* from, float* to, bool from_swapped, bool to_swapped) {
+template <class P>
+void copy_state(const P& p, const float* from, float* to, bool from_swapped, bool to_swapped) {
   const int64_t batch = p.dims.batch, n = p.dims.hidden;
   for (int64_t d = 0; d < p.directions; ++d) {
     for (int64_t b = 0; b < batch; ++b) {
@@ -36,8 +38,9 @@ void copy_state(const Plan& p, const float* from, float* to, bool from_swapped, 
 }
 
 /// Steps of directions [first, last) in time; each split over the team or not.
-void run_steps(const Plan& p, const StepArgs& s, RecurrentArgs& a, float* const (&h)[2],
-               int64_t first, int64_t last, bool split) {
+template <class P>
+void run_steps(const P& p, const StepArgs& s, RecurrentArgs& a, float* const (&h)[2], int64_t first,
+               int64_t last, bool split) {
   const int64_t begin = first * a.blocks, end = last * a.blocks;
   for (a.step = 0; a.step < a.steps; ++a.step) {
     for (int64_t d = first; d < last; ++d) {
@@ -56,8 +59,9 @@ void run_steps(const Plan& p, const StepArgs& s, RecurrentArgs& a, float* const 
   }
 }
 
-void run(const Plan& p, const StepArgs& s) {
-  const RecurrentWeights::Ready ready = p.weights.run(s, s.scratch);
+template <class P>
+void run(const P& p, const StepArgs& s) {
+  const auto ready = p.weights.run(s, s.scratch);
   const int64_t batch = p.dims.batch, hidden = p.dims.hidden, steps = p.dims.steps;
   auto* next = reinterpret_cast<float*>(s.scratch + p.weights.scratch_bytes());
   const auto take = [&](size_t input) {
@@ -82,8 +86,7 @@ void run(const Plan& p, const StepArgs& s) {
   if (a.lengths != nullptr && y != nullptr) std::fill_n(y, steps * p.state(), 0.0f);
   for (int64_t d = 0; d < p.directions; ++d) {
     RecurrentArgs::Direction& to = a.direction[d];
-    to.xw = ready.xw[d];
-    to.r = ready.r[d];
+    ready.put(d, a);
     to.c = to.z = first_extra + d * p.row();
     to.rh = second_extra + d * p.row();
     to.y = y ? y + d * (p.batch_first ? hidden : p.row()) : nullptr;
@@ -115,15 +118,14 @@ void run(const Plan& p, const StepArgs& s) {
   if (p.has_out[2]) copy_state(p, first_extra, s.output<float>(2), false, p.batch_first);
 }
 
-}  // namespace
-
-Status lower_recurrent(LowerContext& c, const Recurrent& r, const RecurrentKernels& kernels) {
+template <class Weights>
+Status lower(LowerContext& c, const Recurrent& r, const RecurrentKernels& kernels,
+             const RecurrentDims& dims) {
   if (c.in(kInX).dtype != DType::kF32) {
     c.refuse(kernels.name, fmt::format("dtype {}", dtype_name(c.in(kInX).dtype)));
     return {};
   }
-  const RecurrentDims dims(r, c.in_dims(kInX), c.in_dims(kInR));
-  Plan p{kernels, {}, dims, {}, r.gates, r.directions, r.batch_first, {}, {}};
+  Plan<Weights> p{kernels, {}, dims, {}, r.gates, r.directions, r.batch_first, {}, {}};
   for (size_t i = 0; i < 8; ++i) p.has_in[i] = c.has_in(i);
   for (size_t i = 0; i < 3; ++i) p.has_out[i] = c.has_out(i);
   HASTEN_CHECK(p.weights.prepare(c, r, dims, kernels.merged));
@@ -148,6 +150,20 @@ Status lower_recurrent(LowerContext& c, const Recurrent& r, const RecurrentKerne
   c.flops(p.weights.flops());
   c.take(kernels.name, [p](const StepArgs& s) { run(p, s); });
   return {};
+}
+
+}  // namespace
+
+Status lower_recurrent(LowerContext& c, const Recurrent& r, const RecurrentKernels& kernels) {
+  const RecurrentDims dims(r, c.in_dims(kInX), c.in_dims(kInR));
+  return lower<RecurrentWeights>(c, r, kernels, dims);
+}
+
+Status lower_quantized_recurrent(LowerContext& c, const Recurrent& r,
+                                 const RecurrentKernels& kernels) {
+  const Dims recurrence = c.in_dims(kInR);  // [directions][hidden][gates * hidden]
+  const RecurrentDims dims(r, c.in_dims(kInX), {recurrence[0], recurrence[2], recurrence[1]});
+  return lower<QuantizedRecurrentWeights>(c, r, kernels, dims);
 }
 
 }  // namespace hasten

@@ -1,6 +1,7 @@
 // Lowering and running of LSTM, GRU and RNN.
 #pragma once
 
+#include "engine/ops/quantized_recurrent_weights.h"
 #include "engine/ops/recurrent_weights.h"
 
 namespace hasten {
@@ -17,5 +18,8 @@ struct RecurrentKernels {
 
 /// Lowers the node to those kernels; refuses what is not f32.
 Status lower_recurrent(LowerContext& c, const Recurrent& r, const RecurrentKernels& kernels);
+/// The same with the inputs of DynamicQuantizeLSTM.
+Status lower_quantized_recurrent(LowerContext& c, const Recurrent& r,
+                                 const RecurrentKernels& kernels);
 
 }  // namespace hasten

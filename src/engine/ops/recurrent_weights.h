@@ -20,6 +20,10 @@ class RecurrentWeights {
   struct Ready {
     const float* xw[2];  // [rows of X][columns] of each direction
     const float* r[2];   // panels
+    void put(int64_t d, RecurrentArgs& to) const {
+      to.direction[d].xw = xw[d];
+      to.direction[d].r = r[d];
+    }
   };
   /// Does the products of X with all of W. `scratch`: scratch_bytes(), aligned to 64.
   Ready run(const StepArgs& s, std::byte* scratch) const;
