@@ -1,8 +1,9 @@
 // https://onnx.ai/onnx/operators/onnx__Dropout.html, opsets 7-21, every float. Inference drops
-// nothing: the output is the input, the mask is ones. Training with a ratio above 0 is refused.
+// nothing: the output is the input, the mask is ones.
+#include "engine/ops/convert.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/moves.h"
-#include "engine/ops/numbers.h"
+#include "engine/ops/random_numbers.h"
 #include "engine/ops/table.h"
 
 namespace hasten {
@@ -15,19 +16,21 @@ DType mask_dtype(const OpContext& c, DType data) {
   return c.node().version < 10 ? data : DType::kBool;
 }
 
-/// Would anything be dropped?
-Status check_inference(const OpContext& c, const TensorView& ratio, const TensorView& training) {
-  if (c.node().version < 12 || training.dtype != DType::kBool || training.count() != 1 ||
-      !*training.as<bool>()) {
-    return {};
-  }
+bool is_true(const TensorView& t) {
+  return t.dtype == DType::kBool && t.count() == 1 && *t.as<bool>();
+}
+
+/// The ratio of what is dropped: 0 in inference. Error: not in [0, 1).
+Result<double> dropped_ratio(const OpContext& c, const TensorView& ratio,
+                             const TensorView& training) {
+  if (c.node().version < 12 || !is_true(training)) return 0.0;
   double rate = 0.5;
   dispatch_float(ratio.dtype, [&](auto zero) {
     using T = decltype(zero);
     if (ratio.count() == 1) rate = static_cast<double>(Compute<T>::load(*ratio.as<T>()));
   });
-  if (rate == 0) return {};
-  return c.unsupported("training_mode with ratio {}", rate);
+  if (rate >= 0 && rate < 1) return rate;
+  return c.invalid("ratio is {}, it must be at least 0 and less than 1", rate);
 }
 
 Status infer(InferContext& c) {
@@ -35,8 +38,8 @@ Status infer(InferContext& c) {
   if (x.dtype != DType::kNone && !is_float(x.dtype)) {
     return c.invalid("dtype {} is not among those of the operator", dtype_name(x.dtype));
   }
-  if (c.in(kTraining).known_value()) {
-    HASTEN_CHECK(check_inference(c, c.in(kRatio).value.view(), c.in(kTraining).value.view()));
+  if (c.in(kTraining).known_value() && (!c.has_in(kRatio) || c.in(kRatio).known_value())) {
+    HASTEN_CHECK(dropped_ratio(c, c.in(kRatio).value.view(), c.in(kTraining).value.view()));
   }
   HASTEN_CHECK(infer_unary(c));
   if (c.outputs() < 2) return {};
@@ -59,9 +62,32 @@ std::array<char, 8> one_of(DType dtype) {
   return bytes;
 }
 
+/// Drops elements and scales those that stay, so that the mean stays.
+Status drop(RefContext& c, double ratio) {
+  const TensorView& x = c.in(0);
+  HASTEN_TRY(const RandomStream stream, random_stream(c));
+  const auto stays = [&](int64_t i) { return stream.uniform(static_cast<uint64_t>(i)) >= ratio; };
+  if (c.has_out(0)) {
+    HASTEN_TRY(void* out, c.out(0, x.dtype, x.dims));
+    dispatch_float(x.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      for (int64_t i = 0; i < x.count(); ++i) {
+        const double kept = static_cast<double>(Compute<T>::load(x.as<T>()[i])) / (1 - ratio);
+        static_cast<T*>(out)[i] = convert_number<T>(stays(i) ? kept : 0.0);
+      }
+    });
+  }
+  if (c.has_out(1)) {
+    HASTEN_TRY(void* mask, c.out(1, DType::kBool, x.dims));
+    for (int64_t i = 0; i < x.count(); ++i) static_cast<bool*>(mask)[i] = stays(i);
+  }
+  return {};
+}
+
 Status reference(RefContext& c) {
   const TensorView& x = c.in(0);
-  HASTEN_CHECK(check_inference(c, c.in(kRatio), c.in(kTraining)));
+  HASTEN_TRY(const double ratio, dropped_ratio(c, c.in(kRatio), c.in(kTraining)));
+  if (ratio > 0) return drop(c, ratio);
   if (c.has_out(0)) {
     HASTEN_TRY(void* out, c.out(0, x.dtype, x.dims));
     copy_elements(x.dtype, x.data, out, x.count());
@@ -75,8 +101,13 @@ Status reference(RefContext& c) {
 }
 
 Status lower(LowerContext& c) {
-  if (c.has_in(kTraining) && c.constant(kTraining) == nullptr) {
+  const Tensor* training = c.constant(kTraining);
+  if (c.has_in(kTraining) && training == nullptr) {
     c.refuse("alias", "training_mode known only at run time");
+    return {};
+  }
+  if (training != nullptr && is_true(training->view())) {
+    c.refuse("alias", "training_mode");
     return {};
   }
   if (c.in(0).layout != c.out(0).layout) {
@@ -103,6 +134,7 @@ Status lower(LowerContext& c) {
 std::vector<OpDef> ops_dropout() {
   OpDef v7{"", "Dropout", 7, 11, 1, 1, 1, 2, {"ratio"}, infer, reference, lower};
   OpDef v12{"", "Dropout", 12, kLastOpset, 1, 3, 1, 2, {"seed"}, infer, reference, lower};
+  v12.impure = true;  // in training
   return {v7, v12};
 }
 

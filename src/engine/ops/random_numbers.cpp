@@ -134,11 +134,14 @@ double portable_exp(double x) {
 
 Result<RandomStream> random_stream(const OpContext& c) {
   uint64_t seed = 0;
-  if (c.node().find_attr("seed") != nullptr) {
-    const float given = c.node().attr_float("seed", 0);
-    if (std::isnan(given)) return c.invalid("attribute 'seed' is not a number");
+  if (const Attr* given = c.node().find_attr("seed")) {
+    const float real = c.node().attr_float("seed", 0);
+    if (std::isnan(real)) return c.invalid("attribute 'seed' is not a number");
+    const auto* integer = std::get_if<int64_t>(given);  // of Dropout
+    const uint64_t bits =
+        integer != nullptr ? static_cast<uint64_t>(*integer) : std::bit_cast<uint32_t>(real);
     // Seeds that are neighbours must not start neighbouring streams.
-    seed = RandomStream(std::bit_cast<uint32_t>(given)).bits(0);
+    seed = RandomStream(bits).bits(0);
   } else if (::getrandom(&seed, sizeof seed, 0) != sizeof seed) {
     return hasten::fail(Code::kInternal, "{}: the system gives no random numbers",
                         c.node().label());
