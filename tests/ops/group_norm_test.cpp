@@ -39,6 +39,10 @@ TEST(GroupNormalization, ScalesByGroupUntil20AndByChannelSince21) {
            floats({1, 4, 2}, {-1.34163547f, -0.44721183f, 0.44721183f, 1.34163547f, -1.68327093f,
                               0.10557634f, 1.89442366f, 3.68327093f}),
            "group_norm_f32", kClose);
+  check_op(
+      make_case("GroupNormalization", 21, {floats({1, 0, 2}, {}), floats({0}, {}), floats({0}, {})},
+                {{"num_groups", INT64_MAX}}),
+      floats({1, 0, 2}, {}));
   const auto with = [&](Attrs attrs) {
     return make_case("GroupNormalization", 21, {x, random_floats({4}), random_floats({4})}, attrs);
   };

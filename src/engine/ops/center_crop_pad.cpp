@@ -93,6 +93,13 @@ Status lower(LowerContext& c) {
     c.refuse("map_axes", "no elements");
     return {};
   }
+  constexpr int64_t kTableLimit = int64_t{1} << 24;
+  for (const int64_t size : out) {
+    if (size > kTableLimit) {
+      c.refuse("map_axes", fmt::format("an axis of {} elements", size));
+      return {};
+    }
+  }
   constexpr std::array<char, 8> kZero{};
   lower_map(c, storage_of(c.in(0)), centred_maps(in, out), kZero.data());
   return {};

@@ -12,6 +12,8 @@ namespace hasten {
 
 namespace {
 
+constexpr size_t kMostAxes = 8;  // spatial ones
+
 enum class Mode { kNearest, kLinear, kCubic };
 enum class Padding { kZeros, kBorder, kReflection };
 
@@ -62,6 +64,7 @@ Status infer(InferContext& c) {
                        c.node().def->since < 20 ? "4" : "3 or more");
     }
   }
+  if (x.rank() > kMostAxes + 2) return c.unsupported("{} spatial axes", x.rank() - 2);
   if (!x.has_shape || !grid.has_shape) return {};
   const auto differ = [](Dim a, Dim b) { return a.known() && b.known() && !(a == b); };
   if (x.rank() != grid.rank() || differ(x.shape[0], grid.shape[0]) ||
@@ -167,7 +170,7 @@ class Sampler {
 template <class T>
 T sample(const T* image, const Dims& strides, const std::vector<AxisTaps>& taps, bool nearest) {
   const size_t rank = taps.size();
-  int at[8] = {};
+  int at[kMostAxes] = {};
   double sum = 0;
   while (true) {
     int64_t offset = 0;
@@ -191,7 +194,6 @@ Status reference(RefContext& c) {
   HASTEN_TRY(const Params p, params_of(c));
   const TensorView &x = c.in(0), &grid = c.in(1);
   const size_t rank = x.dims.size() - 2;
-  if (rank > 8) return c.unsupported("{} spatial axes", rank);
   Dims out_dims = grid.dims;
   out_dims.pop_back();
   out_dims.insert(out_dims.begin() + 1, x.dims[1]);

@@ -55,7 +55,9 @@ Status reference_group_norm(RefContext& c, const NormGroups& g) {
       return static_cast<double>(Compute<T>::load(t.as<T>()[i]));
     };
     const int64_t n = g.channels * g.pixels;
-    for (int64_t row = 0; row < g.samples * g.groups; ++row) {
+    // No channels divide into any number of groups.
+    const int64_t rows = n == 0 ? 0 : g.samples * g.groups;
+    for (int64_t row = 0; row < rows; ++row) {
       double mean = 0, variance = 0;
       const auto count = static_cast<double>(n);
       for (int64_t i = 0; i < n; ++i) mean += at(x, row * n + i) / count;

@@ -71,7 +71,8 @@ Status reference(RefContext& c) {
   const float least = c.has_in(4) ? *c.in(4).as<float>() : -HUGE_VALF;
   const bool center = c.node().attr_int("center_point_box", 0) == 1;
   std::vector<int64_t> selected;
-  for (int64_t row = 0; row < batches * classes; ++row) {
+  const int64_t rows = count == 0 ? 0 : batches * classes;
+  for (int64_t row = 0; row < rows; ++row) {
     const int64_t batch = row / classes;
     const float* score = scores.as<float>() + row * count;
     std::vector<int64_t> order;
