@@ -19,8 +19,10 @@ Params params_of(const OpContext& c) {
   p.beta = c.node().attr_float("beta", 0.75f);
   p.bias = c.node().attr_float("bias", 1.0f);
   p.size = c.node().attr_int("size", 0);
-  p.before = (p.size - 1) / 2;
-  p.after = p.size - 1 - p.before;
+  // infer() refuses sizes below 1.
+  const int64_t others = std::max<int64_t>(p.size, 1) - 1;
+  p.before = others / 2;
+  p.after = others - p.before;
   return p;
 }
 
