@@ -3,19 +3,11 @@
 
 #include <algorithm>
 
-#include "engine/ops/numbers.h"
-
 namespace hasten {
 
 namespace {
 
 Tensor borrowed(const TensorView& v) { return Tensor::borrow(v.dtype, v.dims, v.data, nullptr); }
-
-Result<Tensor> copy_of(const TensorView& v) {
-  HASTEN_TRY(Tensor copy, Tensor::make(v.dtype, v.dims));
-  copy_elements(v.dtype, v.data, copy.mutable_data(), v.count());
-  return copy;
-}
 
 /// What the iterations give for one scan output, to be stacked along a new axis.
 class Collected {
@@ -28,7 +20,7 @@ class Collected {
                   call.node.label(), output, dtype_name(step.dtype), dims_text(step.dims),
                   steps_.size(), dtype_name(steps_[0].dtype()), dims_text(steps_[0].dims()));
     }
-    HASTEN_TRY(Tensor copy, copy_of(step));
+    HASTEN_TRY(Tensor copy, Tensor::copy(step));
     bytes_ += static_cast<int64_t>(copy.bytes());
     if (call.memory_limit > 0 && bytes_ > call.memory_limit) {
       return fail(Code::kOutOfMemory,
@@ -93,13 +85,13 @@ class Carried {
       copy_elements(v.dtype, v.data, tensor_.mutable_data(), v.count());
       return {};
     }
-    HASTEN_TRY(tensor_, copy_of(v));
+    HASTEN_TRY(tensor_, Tensor::copy(v));
     own_ = true;
     return {};
   }
   Result<Tensor> take() {
     if (own_) return std::move(tensor_);
-    return copy_of(tensor_.view());
+    return Tensor::copy(tensor_.view());
   }
 
  private:
@@ -349,7 +341,7 @@ Result<std::vector<Tensor>> sequence_map(const LoopCall& call) {
     }
     HASTEN_TRY(const auto outputs, iterate(call, inputs));
     for (size_t k = 0; k < out.size(); ++k) {
-      HASTEN_TRY(out[k].mutable_as<Tensor>()[i], copy_of(outputs[k]));
+      HASTEN_TRY(out[k].mutable_as<Tensor>()[i], Tensor::copy(outputs[k]));
     }
   }
   return out;

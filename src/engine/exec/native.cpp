@@ -59,9 +59,9 @@ Result<std::unique_ptr<NativeEngine>> NativeEngine::compile(Context& context, Gr
     pass.evaluate = evaluate;
     pass.exact_math = options.math == MathMode::kExact;
     pass.log = &context.log();
-    HASTEN_TRY(engine->passes_,
-               run_passes(engine->graph_, pass,
-                          {options.disabled_passes.begin(), options.disabled_passes.end()}));
+    std::set<std::string> disabled(options.disabled_passes.begin(), options.disabled_passes.end());
+    if (options.reference_only) disabled.insert("place_layouts");  // references know one layout
+    HASTEN_TRY(engine->passes_, run_passes(engine->graph_, pass, disabled));
   }
   engine->set_up();
   return engine;

@@ -1,5 +1,6 @@
 #include "engine/ir/tensor.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -41,6 +42,24 @@ Tensor Tensor::borrow(DType dtype, Dims dims, const void* data, std::shared_ptr<
   t.dims_ = std::move(dims);
   t.data_ = std::shared_ptr<const void>(std::move(owner), data);
   return t;
+}
+
+Result<Tensor> Tensor::copy(const TensorView& view) {
+  HASTEN_TRY(Tensor t, make(view.dtype, view.dims));
+  copy_elements(view.dtype, view.data, t.mutable_data(), view.count());
+  return t;
+}
+
+void copy_elements(DType dtype, const void* from, void* to, int64_t n) {
+  if (dtype == DType::kString) {
+    const auto* strings = static_cast<const std::string*>(from);
+    std::copy(strings, strings + n, static_cast<std::string*>(to));
+  } else if (holds_objects(dtype)) {
+    const auto* tensors = static_cast<const Tensor*>(from);
+    std::copy(tensors, tensors + n, static_cast<Tensor*>(to));
+  } else if (n > 0) {
+    std::memcpy(to, from, static_cast<size_t>(n) * dtype_size(dtype));
+  }
 }
 
 Tensor Tensor::ints(Dims dims, std::span<const int64_t> values) {

@@ -44,6 +44,8 @@ class Tensor {
   static Tensor borrow(DType dtype, Dims dims, const void* data, std::shared_ptr<const void> owner);
   template <class T>
   static Tensor of(DType dtype, Dims dims, std::span<const T> values);
+  /// Elements of its own.
+  static Result<Tensor> copy(const TensorView& view);
   static Tensor ints(Dims dims, std::span<const int64_t> values);
   static Tensor floats(Dims dims, std::span<const float> values);
 
@@ -71,6 +73,9 @@ class Tensor {
   Dims dims_;
   std::shared_ptr<const void> data_;
 };
+
+/// Copies n elements, strings and tensors included.
+void copy_elements(DType dtype, const void* from, void* to, int64_t n);
 
 template <class T>
 Tensor Tensor::of(DType dtype, Dims dims, std::span<const T> values) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/ir/half.h"
+#include "engine/ir/tensor.h"
 
 namespace hasten {
 
@@ -97,19 +98,6 @@ bool dispatch_any(DType t, F&& f) {
     return true;
   }
   return dispatch_number(t, f);
-}
-
-/// Copies n elements, strings and tensors included.
-inline void copy_elements(DType t, const void* from, void* to, int64_t n) {
-  if (t == DType::kString) {
-    const auto* strings = static_cast<const std::string*>(from);
-    std::copy(strings, strings + n, static_cast<std::string*>(to));
-  } else if (holds_objects(t)) {
-    const auto* tensors = static_cast<const Tensor*>(from);
-    std::copy(tensors, tensors + n, static_cast<Tensor*>(to));
-  } else if (n > 0) {
-    std::memcpy(to, from, static_cast<size_t>(n) * dtype_size(t));
-  }
 }
 
 }  // namespace hasten

@@ -25,7 +25,7 @@ Status infer(InferContext& c) {
 Status reference(RefContext& c) {
   HASTEN_TRY(void* out, c.out(0, DType::kOptional, {c.has_in(0) ? 1 : 0}));
   if (c.has_in(0)) {
-    HASTEN_TRY(*static_cast<Tensor*>(out), owned(c.in(0)));
+    HASTEN_TRY(*static_cast<Tensor*>(out), Tensor::copy(c.in(0)));
   }
   return {};
 }

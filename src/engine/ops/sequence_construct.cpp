@@ -26,7 +26,7 @@ Status infer(InferContext& c) {
 Status reference(RefContext& c) {
   HASTEN_TRY(void* out, c.out(0, DType::kSequence, {static_cast<int64_t>(c.inputs())}));
   for (size_t i = 0; i < c.inputs(); ++i) {
-    HASTEN_TRY(static_cast<Tensor*>(out)[i], owned(c.in(i)));
+    HASTEN_TRY(static_cast<Tensor*>(out)[i], Tensor::copy(c.in(i)));
   }
   return {};
 }

@@ -31,7 +31,7 @@ Status reference(RefContext& c) {
   HASTEN_TRY(void* memory, c.out(0, DType::kSequence, {n + 1}));
   auto* out = static_cast<Tensor*>(memory);
   std::copy(from.begin(), from.begin() + at, out);
-  HASTEN_TRY(out[at], owned(c.in(1)));
+  HASTEN_TRY(out[at], Tensor::copy(c.in(1)));
   std::copy(from.begin() + at, from.end(), out + at + 1);
   return {};
 }

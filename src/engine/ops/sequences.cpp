@@ -2,12 +2,6 @@
 
 namespace hasten {
 
-Result<Tensor> owned(const TensorView& v) {
-  HASTEN_TRY(Tensor t, Tensor::make(v.dtype, v.dims));
-  copy_elements(v.dtype, v.data, t.mutable_data(), v.count());
-  return t;
-}
-
 Status put(RefContext& c, size_t output, const Tensor& tensor) {
   HASTEN_TRY(void* out, c.out(output, tensor.dtype(), tensor.dims()));
   copy_elements(tensor.dtype(), tensor.data(), out, tensor.count());

@@ -11,9 +11,6 @@ inline std::span<const Tensor> tensors_of(const TensorView& v) {
   return {v.as<Tensor>(), static_cast<size_t>(v.count())};
 }
 
-/// A tensor with elements of its own, to outlive the run's memory. What a sequence holds is shared.
-Result<Tensor> owned(const TensorView& v);
-
 /// The output becomes this tensor.
 Status put(RefContext& c, size_t output, const Tensor& tensor);
 

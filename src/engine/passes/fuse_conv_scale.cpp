@@ -32,6 +32,6 @@ Result<int> run(Graph& graph, PassContext&) {
 
 extern const Pass pass_fuse_conv_scale;
 const Pass pass_fuse_conv_scale = {
-    "fuse_conv_scale", "Conv then BatchNormalization, Mul, Add … per channel -> Conv", run};
+    "fuse_conv_scale", "Conv then BatchNormalization, Mul, Add … per channel -> Conv", run, 1e-5};
 
 }  // namespace hasten

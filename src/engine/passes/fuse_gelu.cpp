@@ -113,6 +113,6 @@ Result<int> run(Graph& graph, PassContext&) { return fuse_each(graph, fuse_at); 
 }  // namespace
 
 extern const Pass pass_fuse_gelu;
-const Pass pass_fuse_gelu = {"fuse_gelu", "x / 2 * (1 + Erf(x / sqrt 2)) -> Gelu(x)", run};
+const Pass pass_fuse_gelu = {"fuse_gelu", "x / 2 * (1 + Erf(x / sqrt 2)) -> Gelu(x)", run, 1e-6};
 
 }  // namespace hasten

@@ -26,6 +26,7 @@ Result<int> run(Graph& graph, PassContext&) { return fuse_scale(graph, gemm_host
 
 extern const Pass pass_fuse_gemm_scale;
 const Pass pass_fuse_gemm_scale = {
-    "fuse_gemm_scale", "MatMul then BatchNormalization, Mul, Add … per column -> hasten.Gemm", run};
+    "fuse_gemm_scale", "MatMul then BatchNormalization, Mul, Add … per column -> hasten.Gemm", run,
+    1e-5};
 
 }  // namespace hasten

@@ -74,6 +74,6 @@ Result<int> run(Graph& graph, PassContext&) { return fuse_each(graph, fuse_at); 
 
 extern const Pass pass_fuse_hard_swish;
 const Pass pass_fuse_hard_swish = {
-    "fuse_hard_swish", "x * HardSigmoid(x), x * Clip(x + 3, 0, 6) / 6 -> HardSwish(x)", run};
+    "fuse_hard_swish", "x * HardSigmoid(x), x * Clip(x + 3, 0, 6) / 6 -> HardSwish(x)", run, 1e-6};
 
 }  // namespace hasten

@@ -158,6 +158,6 @@ Result<int> run(Graph& graph, PassContext&) { return fuse_each(graph, fuse_at); 
 extern const Pass pass_fuse_layer_norm;
 const Pass pass_fuse_layer_norm = {
     "fuse_layer_norm", "(x - mean) / Sqrt(variance + eps) * scale + shift -> LayerNormalization",
-    run};
+    run, 1e-5};
 
 }  // namespace hasten

@@ -30,6 +30,9 @@ struct Pass {
   const char* name;  // "fold_constants", as in --disable-pass
   const char* doc;   // one line: before -> after
   Result<int> (*run)(Graph&, PassContext&);
+  /// How far one changed place may move the values behind it, as a part of their scale; 0: not a
+  /// bit. `hasten check` holds the pass to it.
+  double bound = 0;
 };
 
 /// All passes in the order in which they run.

@@ -5,7 +5,8 @@
 //            %z = hasten.Reorder(%zb) {to="plain"}; %r = Reshape(%z)
 //
 // One walk in order: a convolution asks for blocked inputs, others follow where what they read is
-// blocked already. A value may exist in both layouts; each is made at most once. Same bits.
+// blocked already. A value may exist in both layouts; each is made at most once. Same bits, but
+// for means over pixels, which sum in another order: within 1e-6 of their scale.
 #include <functional>
 
 #include "engine/ops/layout_rules.h"
@@ -123,6 +124,7 @@ Result<int> run(Graph& graph, PassContext&) { return Placer(graph).run(); }
 
 extern const Pass pass_place_layouts;
 const Pass pass_place_layouts = {
-    "place_layouts", "Conv(x) -> Reorder, Conv on nchw16c, Reorder where others read it", run};
+    "place_layouts", "Conv(x) -> Reorder, Conv on nchw16c, Reorder where others read it", run,
+    1e-6};
 
 }  // namespace hasten
