@@ -53,6 +53,7 @@ const UnaryCase kCases[] = {
     {"Softsign", 1, "softsign_f32", -5, 5, {}, {2e-7, 0}},
     {"ThresholdedRelu", 10, "thresholded_relu_f32", -3, 3, {{"alpha", 0.5f}}, {}},
     {"Mish", 18, "mish_f32", -20, 20, {}, kClose},
+    {"Shrink", 9, "shrink_f32", -2, 2, {{"lambd", 0.75f}, {"bias", 0.3f}}, {}},
 };
 
 const std::vector<float> kSpecial = {

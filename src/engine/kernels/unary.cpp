@@ -13,6 +13,10 @@ HASTEN_INLINE F16 sign(F16 x) {
   return select(either(lt(x, set1(0.0f)), lt(set1(0.0f), x)), one,
                 select(is_nan(x), x, set1(0.0f)));
 }
+HASTEN_INLINE F16 shrink(F16 x, float lambd, float bias) {
+  const F16 above = select(lt(set1(lambd), x), sub(x, set1(bias)), set1(0.0f));
+  return select(lt(x, set1(-lambd)), add(x, set1(bias)), above);
+}
 
 }  // namespace
 
@@ -39,6 +43,7 @@ HASTEN_UNARY(gelu_f32, gelu(x))
 HASTEN_UNARY(gelu_tanh_f32, gelu_tanh(x))
 /// alpha (e^x - 1) below zero, beta x above.
 HASTEN_UNARY(elu_f32, select(lt(x, set1(0.0f)), mul(set1(alpha), expm1(x)), mul(set1(beta), x)))
+HASTEN_UNARY(shrink_f32, shrink(x, alpha, beta))
 
 }  // namespace HASTEN_NS
 }  // namespace hasten

@@ -96,7 +96,7 @@ bool is_unary(const std::string& op) {
   static const std::set<std::string> kOps = {
       "Relu",  "LeakyRelu", "Clip",     "Sigmoid", "HardSigmoid", "HardSwish", "Tanh",
       "Elu",   "Selu",      "Softplus", "Gelu",    "Erf",         "Abs",       "Neg",
-      "Floor", "Ceil",      "Exp",      "Sqrt",    "Silu"};
+      "Floor", "Ceil",      "Exp",      "Sqrt",    "Silu",        "Shrink"};
   return kOps.count(op) > 0;
 }
 
