@@ -2,8 +2,8 @@
 // align_corners, an axis of one pixel has it at 0.
 #include "engine/ops/convert.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__AveragePool.html, opsets 1-21, f32 f64 f16 bf16, any number
 // of spatial axes.
+#include "engine/ops/op.h"
 #include "engine/ops/pool.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

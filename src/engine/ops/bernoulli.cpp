@@ -1,8 +1,8 @@
 // https://onnx.ai/onnx/operators/onnx__Bernoulli.html, opsets 15-21: probabilities f16, f32, f64;
 // every number and bool as output.
 #include "engine/ops/elementwise.h"
+#include "engine/ops/op.h"
 #include "engine/ops/random_numbers.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

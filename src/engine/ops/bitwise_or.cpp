@@ -1,6 +1,6 @@
 // https://onnx.ai/onnx/operators/onnx__BitwiseOr.html, opsets 18-21, integers.
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -6,7 +6,7 @@
 
 #include "engine/ops/convert.h"
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -3,8 +3,8 @@
 #include <numeric>
 
 #include "engine/ops/moves.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -2,8 +2,8 @@
 // axes. Floats are summed in double, integers wrap.
 #include "engine/ops/convert.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 #include "engine/ops/window.h"
 
 namespace hasten {

@@ -1,8 +1,8 @@
 // https://onnx.ai/onnx/operators/onnx__Compress.html, opsets 9-21, every dtype. How much is left
 // depends on the condition; what it has beyond the axis is ignored.
 #include "engine/ops/moves.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

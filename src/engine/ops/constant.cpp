@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "engine/ops/numbers.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

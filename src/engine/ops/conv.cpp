@@ -2,7 +2,7 @@
 // spatial axes. hasten.Conv (made by passes) also adds a residual and applies an activation:
 // (X, W, B?, residual?), attributes of Conv, `activation`, `activation_params`.
 #include "engine/ops/convolution.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

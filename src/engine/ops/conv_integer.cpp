@@ -2,7 +2,7 @@
 // points (one; or of the weight one for each output channel) in i32 that wraps. Padding is the
 // input's zero point.
 #include "engine/ops/integer_convolution.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -2,7 +2,7 @@
 // number of spatial axes. Each output gathers what reaches it, so that it is a convolution over the
 // taps that fit its position; the kernels are those of Conv.
 #include "engine/ops/convolution.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -2,8 +2,8 @@
 // u32, u64. Summed in order in the dtype (16-bit floats: in f32, each sum rounded); integers wrap
 // around.
 #include "engine/ops/numbers.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

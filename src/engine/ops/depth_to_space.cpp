@@ -1,8 +1,8 @@
 // https://onnx.ai/onnx/operators/onnx__DepthToSpace.html and onnx__SpaceToDepth.html, opsets 1-21,
 // every dtype: transposes of [N,C,H,W] seen as six axes.
 #include "engine/ops/moves.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__Div.html, opsets 7-21, all numbers.
 // Integers: towards zero; by zero is an error, the smallest number by -1 wraps.
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -1,8 +1,8 @@
 // https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html, opsets 11-21: f32 to u8 with the
 // scale and zero point of its range. All zeros give the scale 1 and the zero point 0; see
 // docs/numerics.md.
+#include "engine/ops/op.h"
 #include "engine/ops/quantization.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -5,8 +5,8 @@
 // its own range, so that it does not depend on the rest of its batch: docs/numerics.md.
 #include <algorithm>
 
+#include "engine/ops/op.h"
 #include "engine/ops/recurrent_plan.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,8 +1,8 @@
 // https://onnx.ai/onnx/operators/onnx__Expand.html, opsets 8-21, every dtype.
 #include "engine/ops/elementwise.h"
 #include "engine/ops/moves.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,6 +1,6 @@
 // https://onnx.ai/onnx/operators/onnx__EyeLike.html, opsets 9-21, every number and bool.
 #include "engine/ops/numbers.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

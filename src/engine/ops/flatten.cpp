@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__Flatten.html, opsets 1-21, every dtype. Costs nothing.
 #include "engine/ops/numbers.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

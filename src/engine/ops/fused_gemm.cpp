@@ -5,7 +5,7 @@
 #include "engine/ops/activation.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/matrix_product.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

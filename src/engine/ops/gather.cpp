@@ -2,8 +2,8 @@
 // any other is an error.
 #include "engine/ops/indices.h"
 #include "engine/ops/moves.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

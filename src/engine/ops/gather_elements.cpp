@@ -1,8 +1,8 @@
 // https://onnx.ai/onnx/operators/onnx__GatherElements.html, opsets 11-21, every dtype.
 #include "engine/ops/indices.h"
 #include "engine/ops/moves.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -3,7 +3,7 @@
 
 #include "engine/ops/indices.h"
 #include "engine/ops/moves.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

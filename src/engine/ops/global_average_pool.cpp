@@ -1,6 +1,6 @@
 // https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html, opsets 1-21, floats.
+#include "engine/ops/op.h"
 #include "engine/ops/reduction.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

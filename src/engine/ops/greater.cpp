@@ -1,6 +1,6 @@
 // https://onnx.ai/onnx/operators/onnx__Greater.html, opsets 7-21, all numbers. NaN compares false.
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__GreaterOrEqual.html, opsets 12-21, all numbers. NaN compares
 // false.
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

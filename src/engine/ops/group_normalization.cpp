@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__GroupNormalization.html, floats: opsets 18-20 (scale and
 // bias per group), 21 (per channel). stash_type 1 (statistics in f32) only.
 #include "engine/ops/group_norm.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -1,8 +1,8 @@
 // https://onnx.ai/onnx/operators/onnx__GRU.html, opsets 7-21, floats.
 #include <algorithm>
 
+#include "engine/ops/op.h"
 #include "engine/ops/recurrent_plan.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

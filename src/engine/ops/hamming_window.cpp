@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__HammingWindow.html, opsets 17-21; numbers. As its function
 // body has it: 25/46 where others round to 0.54.
 #include "engine/ops/cosine_window.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -1,6 +1,6 @@
 // https://onnx.ai/onnx/operators/onnx__HannWindow.html, opsets 17-21; numbers.
 #include "engine/ops/cosine_window.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "engine/ops/elementwise.h"
+#include "engine/ops/op.h"
 #include "engine/ops/softmax_rows.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -2,7 +2,7 @@
 // sequences and optional values. Costs nothing, in any layout.
 #include "engine/ops/elementwise.h"
 #include "engine/ops/numbers.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -2,7 +2,7 @@
 // place of the node; what the outputs are follows from the branch.
 #include <algorithm>
 
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html, opsets 6-21, floats. The
 // variance is that of the whole population.
 #include "engine/ops/group_norm.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__LogSoftmax.html, opsets 1-12 (over all axes from one on) and
 // 13-21 (along one axis), floats. A row of -inf alone gives NaN.
+#include "engine/ops/op.h"
 #include "engine/ops/softmax_rows.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__Loop.html, opsets 1-21. The run goes through the body itself
 // (exec/loops.cpp); what the outputs are follows from the body (ops/infer_graph.cpp).
 #include "engine/ops/loop_body.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

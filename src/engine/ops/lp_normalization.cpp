@@ -4,8 +4,8 @@
 
 #include "engine/ops/convert.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__LpPool.html, opsets 2-21, and GlobalLpPool, opsets 2-21; f32
 // f64 f16 bf16, any number of spatial axes. Only the reference: no model of ours has them hot.
+#include "engine/ops/op.h"
 #include "engine/ops/pool.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -2,7 +2,7 @@
 // 64-bit integers (these wrap).
 #include "engine/ops/elementwise.h"
 #include "engine/ops/matrix_product.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__MatMulInteger.html, opsets 10-21: numpy.matmul of u8 or i8
 // less their zero points (one, or one for each row of A and column of B) in i32 that wraps.
 #include "engine/ops/integer_product.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

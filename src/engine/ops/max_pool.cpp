@@ -2,8 +2,8 @@
 // number of spatial axes, indices of the maxima as second output.
 #include <limits>
 
+#include "engine/ops/op.h"
 #include "engine/ops/pool.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -3,8 +3,8 @@
 // the last element stays.
 #include "engine/ops/elementwise.h"
 #include "engine/ops/moves.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 #include "engine/ops/window.h"
 
 namespace hasten {

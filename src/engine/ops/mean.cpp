@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__Mean.html, opsets 6-21 (broadcasting since 8), floats. The
 // sum, in the order of the inputs, over their number.
 #include "engine/ops/extremum.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -8,8 +8,8 @@
 #include "engine/ops/cosine_window.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/fourier.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

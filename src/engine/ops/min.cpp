@@ -1,6 +1,6 @@
 // https://onnx.ai/onnx/operators/onnx__Min.html, opsets 6-21, all numbers. NaN if any is NaN.
 #include "engine/ops/extremum.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

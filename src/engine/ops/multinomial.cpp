@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "engine/ops/elementwise.h"
+#include "engine/ops/op.h"
 #include "engine/ops/random_numbers.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__Neg.html, opsets 6-21, floats and signed integers. The
 // smallest integer wraps.
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "engine/ops/elementwise.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,8 +1,8 @@
 // https://onnx.ai/onnx/operators/onnx__NonZero.html, opsets 9-21, every dtype. How many columns
 // the output has depends on the elements. A string that is not empty counts.
 #include "engine/ops/numbers.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

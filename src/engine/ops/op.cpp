@@ -3,9 +3,12 @@
 #include <map>
 
 #include "engine/ops/packed.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
+
+#define HASTEN_OPS(file) std::vector<OpDef> ops_##file();
+#include "engine/ops/ops.inc"
+#undef HASTEN_OPS
 
 namespace {
 

@@ -5,8 +5,8 @@
 
 #include "engine/ops/moves.h"
 #include "engine/ops/numbers.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

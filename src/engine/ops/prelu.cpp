@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__PRelu.html, opsets 7-21, floats and the integers of 32 and
 // 64 bits. The slope broadcasts to the input, not the other way.
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

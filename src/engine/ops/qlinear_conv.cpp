@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__QLinearConv.html, opsets 10-21: u8 or i8, the weight
 // quantized as a whole or by output channel, quantized again.
 #include "engine/ops/integer_convolution.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -2,7 +2,7 @@
 // quantized as a whole or by row of A and column of B, quantized again; scales f32 and (from 21)
 // f16, bf16. float8 is refused where tensors are read.
 #include "engine/ops/integer_product.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -1,8 +1,8 @@
 // https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html, opsets 10-21: f32, i32 and (from 19)
 // f16, bf16 to u8, i8 and (from 21) u16, i16; per tensor, along an axis (from 13), in blocks (from
 // 21). float8 and int4 are refused by name.
+#include "engine/ops/op.h"
 #include "engine/ops/quantization.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,6 +1,6 @@
 // https://onnx.ai/onnx/operators/onnx__RandomUniform.html, opsets 7-21: f16, f32, f64.
+#include "engine/ops/op.h"
 #include "engine/ops/random_numbers.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

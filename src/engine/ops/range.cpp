@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "engine/ops/numbers.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,6 +1,6 @@
 // https://onnx.ai/onnx/operators/onnx__Reciprocal.html, opsets 6-21, floats.
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

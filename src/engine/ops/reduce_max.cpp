@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__ReduceMax.html, opsets 1-21 (axes are an attribute until
 // 17), all numbers and (as of 20) truths.
+#include "engine/ops/op.h"
 #include "engine/ops/reduction.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__ReduceSum.html, opsets 1-21 (axes are an attribute until
 // 12), all numbers.
+#include "engine/ops/op.h"
 #include "engine/ops/reduction.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -3,7 +3,7 @@
 #include <re2/re2.h>
 
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

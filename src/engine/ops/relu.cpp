@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__Relu.html, opsets 6-21, floats and signed integers. NaN
 // stays NaN.
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

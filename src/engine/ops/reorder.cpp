@@ -2,7 +2,7 @@
 // "nchw16c" or "plain". Its meaning is that of Identity; layouts are those of the values.
 #include "engine/kernels/kernels.h"
 #include "engine/ops/numbers.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

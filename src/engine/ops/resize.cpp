@@ -2,9 +2,9 @@
 // and cubic of every number. Opset 10 is "asymmetric", and "nearest" rounds up where an axis
 // shrinks.
 #include "engine/ops/numbers.h"
+#include "engine/ops/op.h"
 #include "engine/ops/resize_math.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

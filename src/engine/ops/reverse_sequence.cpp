@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__ReverseSequence.html, opsets 10-21, every dtype.
 #include "engine/ops/moves.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/ops/loop_body.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

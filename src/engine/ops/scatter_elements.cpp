@@ -1,10 +1,10 @@
 // https://onnx.ai/onnx/operators/onnx__ScatterElements.html, opsets 11-21, and onnx__Scatter.html,
 // opsets 9-10, every dtype. Of several updates of one element without reduction the last one wins.
+#include "engine/ops/op.h"
 #include "engine/ops/scatter.h"
 
 #include "engine/ops/indices.h"
 #include "engine/ops/moves.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -4,8 +4,8 @@
 
 #include "engine/ops/indices.h"
 #include "engine/ops/moves.h"
+#include "engine/ops/op.h"
 #include "engine/ops/scatter.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,6 +1,6 @@
 // https://onnx.ai/onnx/operators/onnx__SequenceEmpty.html, opsets 11-21.
+#include "engine/ops/op.h"
 #include "engine/ops/sequences.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__SequenceMap.html, opsets 17-21. The run goes through the
 // body itself (exec/loops.cpp).
 #include "engine/ops/loop_body.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

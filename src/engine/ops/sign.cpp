@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__Sign.html, opsets 9-21, all numbers. NaN stays NaN, -0 gives
 // 0.
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

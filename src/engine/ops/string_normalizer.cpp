@@ -4,7 +4,7 @@
 #include <set>
 
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 #include "engine/ops/unicode.h"
 
 namespace hasten {

@@ -1,6 +1,6 @@
 // https://onnx.ai/onnx/operators/onnx__Sum.html, opsets 6-21 (broadcasting since 8), floats.
 #include "engine/ops/extremum.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__ThresholdedRelu.html, opsets 10-21, floats. x where it is
 // above alpha, else 0; so 0 for NaN.
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -1,8 +1,8 @@
 // https://onnx.ai/onnx/operators/onnx__Trilu.html, opsets 14-21, every dtype. Strings are filled
 // with empty ones.
 #include "engine/ops/moves.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

@@ -1,7 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__Upsample.html, opsets 7-9 (Resize since 10): nearest of
 // every dtype, linear of every number; coordinates are "asymmetric", nearest rounds down.
+#include "engine/ops/op.h"
 #include "engine/ops/resize_math.h"
-#include "engine/ops/table.h"
 
 namespace hasten {
 

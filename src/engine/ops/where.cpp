@@ -1,6 +1,6 @@
 // https://onnx.ai/onnx/operators/onnx__Where.html, opsets 9-21, all dtypes.
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 

@@ -1,6 +1,6 @@
 // https://onnx.ai/onnx/operators/onnx__Xor.html, opsets 7-21.
 #include "engine/ops/elementwise.h"
-#include "engine/ops/table.h"
+#include "engine/ops/op.h"
 
 namespace hasten {
 
