@@ -12,6 +12,10 @@ namespace hasten {
 
 namespace {
 
+/// A pass states its bound for the values right behind a place; on their way to the outputs
+/// differences may grow, through normalizations most of all.
+constexpr double kGrowth = 10;
+
 /// Outputs of all samples, kept.
 using Answers = std::vector<std::vector<Tensor>>;
 
@@ -94,7 +98,7 @@ Result<CheckResult> check_passes(Context& context, const Graph& graph, EngineOpt
     }
     check.changes = changes_of(after->passes, check.name);
     check.max_err = apart(before.answers, after->answers);
-    check.allowed = on[i]->bound * check.changes;
+    check.allowed = kGrowth * on[i]->bound * check.changes;
     allowed_in_all += check.allowed;
     if (!(check.max_err <= check.allowed)) {
       check.ok = false;

@@ -20,7 +20,7 @@ struct PassCheck {
   double max_err = 0;  // the passes before it against those and this one
   /// All passes but this one against none; only where each kept its bound so far.
   std::optional<double> without;
-  double allowed = 0;  // of max_err: the pass's bound for each place; 0: the same bits
+  double allowed = 0;  // of max_err: ten times the bound for each place; 0: the same bits
   double allowed_without = 0;
   bool ok = true;
   std::string reason;  // why not ok
