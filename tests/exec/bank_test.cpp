@@ -127,6 +127,20 @@ TEST(Bank, M1AutoPadWithStride) {
          {f32({1, 1, 2, 2}, {2, 3, 4, 5})}, {1, 1, 2, 2}, {49, 63, 91, 105});
 }
 
+TEST(InPlace, AResidualThatIsTheInputStaysWhole) {
+  // 3x3 ones over ones: 4 in the corners, 6 at the edges, 9 inside; plus the input.
+  const std::vector<double> want = {5, 7, 5, 7, 10, 7, 5, 7, 5};
+  expect(13,
+         "const %w: f32[1,1,3,3] = {1, 1, 1, 1, 1, 1, 1, 1, 1}\nin %x: f32[1,1,3,3]\n"
+         "%r = Relu(%x)\n%c = Conv(%r, %w) {pads=[1,1,1,1]}\n%s = Add(%c, %r)\n%y = Abs(%s)\n"
+         "out %y\n",
+         {f32({1, 1, 3, 3}, std::vector<float>(9, 1))}, {1, 1, 3, 3}, want);
+  expect(13,
+         "const %w: f32[2,2] = {0, 1, 1, 0}\nin %x: f32[1,2]\n%r = Relu(%x)\n"
+         "%m = MatMul(%r, %w)\n%s = Add(%m, %r)\n%y = Abs(%s)\nout %y\n",
+         {f32({1, 2}, {1, 2})}, {1, 2}, {3, 3});
+}
+
 TEST(Bank, M2ResizeTiesAndAxesThatStay) {
   const auto resize = [](const std::string& mode) {
     return "const %none: f32[0] = {}\nconst %sizes: i64[4] = {1, 1, 1, 6}\nin %x: f32[1,1,1,20]\n"

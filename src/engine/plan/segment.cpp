@@ -301,6 +301,7 @@ class Builder {
         const auto in_id = static_cast<size_t>(from.offset);
         const auto out_id = static_cast<size_t>(step.out[0].offset);
         if (last[in_id] != i || storages_[in_id].bytes != storages_[out_id].bytes) continue;
+        if (read_otherwise(step, in_place_[static_cast<size_t>(i)], from)) continue;
         merged[out_id] = from.offset;
         last[in_id] = last[out_id];
         break;
@@ -345,6 +346,19 @@ class Builder {
       path_.depth = segment_->depth + 1;
       segment_->path = std::make_unique<Path>(std::move(path_));
     }
+  }
+
+  /// Is the place also an operand that the kernel may still need once it has written over it? (A
+  /// convolution whose residual is its own input.)
+  static bool read_otherwise(const Step& step, const std::vector<int>& in_place, const Place& at) {
+    for (size_t i = 0; i < step.in.size(); ++i) {
+      const Place& p = step.in[i];
+      const bool same = p.kind == at.kind && p.depth == at.depth && p.offset == at.offset;
+      const bool listed =
+          std::find(in_place.begin(), in_place.end(), static_cast<int>(i)) != in_place.end();
+      if (same && !listed) return true;
+    }
+    return false;
   }
 
   /// Graph outputs made here are written straight into the caller's memory; others are copied when
