@@ -50,8 +50,8 @@ void reduce_large(float x, float* rest, float* quadrant) {
   product &= (Wide{1} << (point + 2)) - 1;
   const Wide turns = (product + (Wide{1} << (point - 1))) >> point;
   // In units of 2^-62.
-  const auto fraction = static_cast<int64_t>(product >> (point - 62)) -
-                        static_cast<int64_t>(static_cast<uint64_t>(turns) << 62);
+  const auto fraction = static_cast<int64_t>(static_cast<uint64_t>(product >> (point - 62)) -
+                                             (static_cast<uint64_t>(turns) << 62));
   double r = static_cast<double>(fraction) * 0x1p-62 * 1.5707963267948966;
   auto q = static_cast<int32_t>(static_cast<uint64_t>(turns) & 3);
   if (x < 0) {
