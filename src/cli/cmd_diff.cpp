@@ -34,16 +34,6 @@ Result<TappedModel> load(App& app, const Target& target) {
   return TappedModel{target.model, target.options, std::move(graph)};
 }
 
-/// What the two sides answer as they are, passes and all.
-Result<OutputDiff> diff_outputs(App& app, const Target& a, const Target& b, const Samples& samples,
-                                const MeasureControl& control) {
-  HASTEN_TRY(OpenedModel model_a, app.open(a));
-  HASTEN_TRY(OpenedModel model_b, app.open(b));
-  HASTEN_TRY(const auto sets_a, samples.sets(model_a.engine->inputs()));
-  HASTEN_TRY(const auto sets_b, samples.sets(model_b.engine->inputs()));
-  return diff_models(model_a, model_b, sets_a, sets_b, control);
-}
-
 Result<int> run_diff(App& app, const Options& options) {
   HASTEN_TRY(const Target a, app.target(options.a));
   HASTEN_TRY(const Target b, app.target(options.b));
@@ -52,14 +42,15 @@ Result<int> run_diff(App& app, const Options& options) {
   HASTEN_TRY(const TappedModel side_b, load(app, b));
   Samples samples;
   std::vector<InputSet> sets_a, sets_b;
+  OutputDiff outputs;  // of both as they are, passes and all
   {
     HASTEN_TRY(OpenedModel model_a, app.open(a));
     HASTEN_TRY(OpenedModel model_b, app.open(b));
     HASTEN_TRY(samples, app.inputs(a, model_a.engine->inputs()));
     HASTEN_TRY(sets_a, samples.sets(model_a.engine->inputs()));
     HASTEN_TRY(sets_b, samples.sets(model_b.engine->inputs()));
+    HASTEN_TRY(outputs, diff_models(model_a, model_b, sets_a, sets_b, control));
   }
-  HASTEN_TRY(const OutputDiff outputs, diff_outputs(app, a, b, samples, control));
   HASTEN_TRY(Context * context, app.context());
   HASTEN_TRY(const ValueDiffs diffs,
              diff_values(*context, side_a, side_b, sets_a, sets_b, options.tolerance, control));
