@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "engine/kernels/integer_args.h"
+#include "engine/kernels/quantize_row.h"
 #include "engine/kernels/vec.h"
 
 namespace hasten {
@@ -125,17 +126,8 @@ void min_max_f32(const MinMaxArgs* a, int64_t begin, int64_t end) {
     const int64_t first = chunk * kMinMaxChunk;
     const int64_t n = a->n - first < kMinMaxChunk ? a->n - first : kMinMaxChunk;
     const float* x = a->x + first;
-    F16 low = set1(0), high = set1(0), nan = set1(0);
-    for (int64_t i = 0; i < n; i += kLanes) {
-      const F16 v = load_n(x + i, n - i);  // what is past the end reads as 0
-      low = min(v, low);
-      high = max(v, high);
-      HASTEN_EACH nan.v[i_] = hn::IfThenElse(hn::IsNaN(v.v[i_]), v.v[i_], nan.v[i_]);
-    }
-    const float bad = sum_lanes(nan);
     float* out = a->out + chunk * 2;
-    out[0] = fold_lanes(low, [](auto p, auto q) { return hn::Min(p, q); }) + bad;
-    out[1] = fold_lanes(high, [](auto p, auto q) { return hn::Max(p, q); }) + bad;
+    min_max(x, n, &out[0], &out[1]);
   }
 }
 

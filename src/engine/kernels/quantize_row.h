@@ -9,10 +9,8 @@ namespace HASTEN_NS {
 
 namespace {
 
-/// See QuantizeRowsArgs.
-HASTEN_INLINE void quantize_row(const float* x, int64_t k, int16_t* out, int32_t* sum_of,
-                                float* scale) {
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to nearest even
+/// The least and largest of k numbers and 0; NaN both if one is.
+HASTEN_INLINE void min_max(const float* x, int64_t k, float* least, float* most) {
   F16 low = set1(0), high = set1(0), nan = set1(0);
   for (int64_t i = 0; i < k; i += kLanes) {
     const F16 v = load_n(x + i, k - i);  // what is past the end reads as 0
@@ -21,9 +19,17 @@ HASTEN_INLINE void quantize_row(const float* x, int64_t k, int16_t* out, int32_t
     HASTEN_EACH nan.v[i_] = hn::IfThenElse(hn::IsNaN(v.v[i_]), v.v[i_], nan.v[i_]);
   }
   const float bad = sum_lanes(nan);
-  const DynamicRange range =
-      dynamic_range(fold_lanes(low, [](auto p, auto q) { return hn::Min(p, q); }) + bad,
-                    fold_lanes(high, [](auto p, auto q) { return hn::Max(p, q); }) + bad);
+  *least = fold_lanes(low, [](auto p, auto q) { return hn::Min(p, q); }) + bad;
+  *most = fold_lanes(high, [](auto p, auto q) { return hn::Max(p, q); }) + bad;
+}
+
+/// See QuantizeRowsArgs.
+HASTEN_INLINE void quantize_row(const float* x, int64_t k, int16_t* out, int32_t* sum_of,
+                                float* scale) {
+  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to nearest even
+  float low, high;
+  min_max(x, k, &low, &high);
+  const DynamicRange range = dynamic_range(low, high);
   const float least = static_cast<float>(-range.zero), most = static_cast<float>(255 - range.zero);
   uint32_t sum = 0;
   for (int64_t i = 0; i < k; ++i) {

@@ -80,13 +80,7 @@ Status infer(InferContext& c) {
     if (in[1].known()) out[1] = Dim(b.channels);
     for (size_t i = 0; i < sizes->size(); ++i) out[i + 2] = Dim((*sizes)[i]);
   }
-  if (is_known(out)) {
-    if (auto count = checked_count(to_dims(out)); !count) {
-      return c.invalid("{}", count.error().message);
-    }
-  }
-  c.set(0, x.dtype, std::move(out));
-  return {};
+  return set_checked(c, 0, x.dtype, std::move(out));
 }
 
 Status reference(RefContext& c) {

@@ -111,17 +111,7 @@ Status infer(InferContext& c) {
                        dtype_name(f->dtype));
     }
   }
-  const int64_t group = c.node().attr_int("group", 1);
-  if (group < 1) return c.invalid("group is {}, it must be at least 1", group);
-  for (const Facts* f : {&x, &w}) {
-    if (f->has_shape && f->rank() < 3) {
-      return c.invalid("{} is {}, at least 3 dimensions are needed", f == &x ? "input" : "weight",
-                       f->text());
-    }
-  }
-  if (x.has_shape && w.has_shape && x.rank() != w.rank()) {
-    return c.invalid("input is {}, weight is {}: the ranks differ", x.text(), w.text());
-  }
+  HASTEN_TRY(const int64_t group, check_group_and_ranks(c, x, w));
   if (!x.has_shape || !w.has_shape) {
     c.set_unknown(0, x.dtype);
     return {};

@@ -22,6 +22,9 @@ struct ConvolutionInputs {
   static constexpr size_t kNoInput = SIZE_MAX;
   size_t x = 0, w = 1, bias = 2;
 };
+/// Returns the attribute `group`, at least 1; input and weight have one rank of at least 3 as far
+/// as known. Error: invalid_model.
+Result<int64_t> check_group_and_ranks(const OpContext& c, const Facts& x, const Facts& w);
 /// Checks sizes and attributes of a convolution and sets output 0 to that dtype.
 /// Errors: invalid_model.
 Status infer_convolution(InferContext& c, const ConvolutionInputs& in, DType dtype);

@@ -17,8 +17,7 @@ Status check_bias(const InferContext& c, size_t i, Dim channels) {
 
 }  // namespace
 
-Status infer_convolution(InferContext& c, const ConvolutionInputs& in, DType dtype) {
-  const Facts &x = c.in(in.x), &w = c.in(in.w);
+Result<int64_t> check_group_and_ranks(const OpContext& c, const Facts& x, const Facts& w) {
   const int64_t group = c.node().attr_int("group", 1);
   if (group < 1) return c.invalid("group is {}, it must be at least 1", group);
   for (const Facts* f : {&x, &w}) {
@@ -30,6 +29,12 @@ Status infer_convolution(InferContext& c, const ConvolutionInputs& in, DType dty
   if (x.has_shape && w.has_shape && x.rank() != w.rank()) {
     return c.invalid("input is {}, weight is {}: the ranks differ", x.text(), w.text());
   }
+  return group;
+}
+
+Status infer_convolution(InferContext& c, const ConvolutionInputs& in, DType dtype) {
+  const Facts &x = c.in(in.x), &w = c.in(in.w);
+  HASTEN_TRY(const int64_t group, check_group_and_ranks(c, x, w));
   if (!x.has_shape && !w.has_shape) {
     c.set_unknown(0, dtype);
     return {};

@@ -5,6 +5,7 @@
 #include "engine/ops/convert.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/op.h"
+#include "engine/ops/shape_math.h"
 
 namespace hasten {
 
@@ -23,13 +24,7 @@ Status infer(InferContext& c) {
     return c.invalid("X is {}, its matrices must be square", x.text());
   }
   Shape out(x.shape.begin(), x.shape.end() - 2);
-  if (is_known(out)) {
-    if (auto count = checked_count(to_dims(out)); !count) {
-      return c.invalid("{}", count.error().message);
-    }
-  }
-  c.set(0, x.dtype, std::move(out));
-  return {};
+  return set_checked(c, 0, x.dtype, std::move(out));
 }
 
 double determinant(std::vector<double>& a, size_t n) {

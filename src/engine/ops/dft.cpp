@@ -80,13 +80,7 @@ Status infer(InferContext& c) {
     }
   }
   out.back() = Dim(kind.real_output() ? 1 : 2);
-  if (is_known(out)) {
-    if (auto count = checked_count(to_dims(out)); !count) {
-      return c.invalid("{}", count.error().message);
-    }
-  }
-  c.set(0, x.dtype, std::move(out));
-  return {};
+  return set_checked(c, 0, x.dtype, std::move(out));
 }
 
 Status reference(RefContext& c) {

@@ -163,13 +163,7 @@ Status infer(InferContext& c) {
   HASTEN_TRY(const Labels l, read_labels(c, e, shapes));
   Shape out;
   for (const Label label : l.output) out.push_back(l.dims.at(label));
-  if (is_known(out)) {
-    if (auto count = checked_count(to_dims(out)); !count) {
-      return c.invalid("{}", count.error().message);
-    }
-  }
-  c.set(0, dtype, std::move(out));
-  return {};
+  return set_checked(c, 0, dtype, std::move(out));
 }
 
 /// Offsets of the operands while the labels count up, the last the fastest.

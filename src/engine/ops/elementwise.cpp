@@ -1,4 +1,5 @@
 #include "engine/ops/elementwise.h"
+#include "engine/ops/shape_math.h"
 
 namespace hasten {
 
@@ -44,6 +45,17 @@ Dims broadcast_strides(std::span<const int64_t> dims, std::span<const int64_t> o
   return strides;
 }
 
+bool plain_f32(LowerContext& c, const char* kernel) {
+  if (c.in(0).dtype != DType::kF32) {
+    c.refuse(kernel, fmt::format("no kernel for {}", dtype_name(c.in(0).dtype)));
+  } else if (c.in(0).layout != Layout::kPlain || c.out(0).layout != Layout::kPlain) {
+    c.refuse(kernel, "needs the plain layout");
+  } else {
+    return true;
+  }
+  return false;
+}
+
 Result<Dims> broadcast_dims(std::span<const int64_t> a, std::span<const int64_t> b) {
   HASTEN_TRY(const Shape shape, broadcast(to_shape(a), to_shape(b)));
   return to_dims(shape);
@@ -68,13 +80,7 @@ Status infer_broadcast(InferContext& c, DTypes allowed, DType out_dtype) {
     c.set_unknown(0, dtype);
     return {};
   }
-  if (is_known(shape)) {
-    if (auto count = checked_count(to_dims(shape)); !count) {
-      return c.invalid("{}", count.error().message);
-    }
-  }
-  c.set(0, dtype, std::move(shape));
-  return {};
+  return set_checked(c, 0, dtype, std::move(shape));
 }
 
 Status infer_unary(InferContext& c, DTypes allowed) {

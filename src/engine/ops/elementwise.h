@@ -64,6 +64,9 @@ Status infer_broadcast(InferContext& c, DTypes allowed, DType out_dtype = DType:
 /// Output like input 0.
 Status infer_unary(InferContext& c, DTypes allowed = kAnyDType);
 
+/// Are input 0 and output 0 what a kernel of f32 in the plain layout takes? Else it is refused.
+bool plain_f32(LowerContext& c, const char* kernel);
+
 /// The broadcast dims of two concrete inputs.
 Result<Dims> broadcast_dims(std::span<const int64_t> a, std::span<const int64_t> b);
 

@@ -13,18 +13,8 @@ namespace {
 
 enum : size_t { kInA, kInB, kInBias, kInResidual };
 
-struct Attributes {
-  float alpha, beta;
-  bool trans_a, trans_b;
-  explicit Attributes(const Node& n)
-      : alpha(n.attr_float("alpha", 1)),
-        beta(n.attr_float("beta", 1)),
-        trans_a(n.attr_int("transA", 0) != 0),
-        trans_b(n.attr_int("transB", 0) != 0) {}
-};
-
 /// Of concrete operands, as if they weren't transposed.
-ProductDims dims_of(const Attributes& attrs, Dims a, Dims b) {
+ProductDims dims_of(const GemmAttributes& attrs, Dims a, Dims b) {
   if (attrs.trans_a) std::swap(a[0], a[1]);
   if (attrs.trans_b) std::swap(b[0], b[1]);
   return product_dims(a, b);
@@ -40,7 +30,7 @@ Status infer(InferContext& c) {
   if (a.dtype != DType::kNone && !is_float(a.dtype)) {
     return c.invalid("A has dtype {}, it must be float", dtype_name(a.dtype));
   }
-  const Attributes attrs(c.node());
+  const GemmAttributes attrs(c.node());
   if (b.has_shape && b.rank() != 2) return c.invalid("B is {}, it must be a matrix", b.text());
   if (attrs.trans_a && a.has_shape && a.rank() != 2) {
     return c.invalid("A is {}, to be transposed it must be a matrix", a.text());
@@ -73,7 +63,7 @@ Status reference(RefContext& c) {
   const TensorView &a = c.in(kInA), &b = c.in(kInB), &bias = c.in(kInBias),
                    &residual = c.in(kInResidual);
   HASTEN_TRY(const Activation f, read_activation(c));
-  const Attributes attrs(c.node());
+  const GemmAttributes attrs(c.node());
   const ProductDims d = dims_of(attrs, a.dims, b.dims);
   Dims dims = d.batch;
   if (a.dims.size() > 1) dims.push_back(d.m);
@@ -104,7 +94,7 @@ Status lower(LowerContext& c) {
     c.refuse("gemm_f32", fmt::format("dtype {}", dtype_name(c.in(kInA).dtype)));
     return {};
   }
-  const Attributes attrs(c.node());
+  const GemmAttributes attrs(c.node());
   const ProductDims d = dims_of(attrs, c.in_dims(kInA), c.in_dims(kInB));
   MatrixProduct p = MatrixProduct::make(c.kernels(), d.m * count_of(d.batch), d.n, d.k,
                                         attrs.trans_b ? 1 : d.n, attrs.trans_b ? d.k : 1);

@@ -10,19 +10,9 @@ namespace hasten {
 
 namespace {
 
-struct Attributes {
-  float alpha, beta;
-  bool trans_a, trans_b;
-  explicit Attributes(const Node& n)
-      : alpha(n.attr_float("alpha", 1)),
-        beta(n.attr_float("beta", 1)),
-        trans_a(n.attr_int("transA", 0) != 0),
-        trans_b(n.attr_int("transB", 0) != 0) {}
-};
-
 Status infer(InferContext& c) {
   const Facts &a = c.in(0), &b = c.in(1), &d = c.in(2);
-  const Attributes attrs(c.node());
+  const GemmAttributes attrs(c.node());
   HASTEN_CHECK(check_same_dtype(c, a, "A", b, "B"));
   HASTEN_CHECK(check_same_dtype(c, a, "A", d, "C"));
   HASTEN_CHECK(check_product_dtype(c, a.dtype));
@@ -58,7 +48,7 @@ Status infer(InferContext& c) {
 
 /// alpha x + beta y as docs/numerics.md says.
 template <class T, class S>
-T combine(const Attributes& attrs, S x, const T* y) {
+T combine(const GemmAttributes& attrs, S x, const T* y) {
   if constexpr (std::is_integral_v<T>) {
     if (attrs.alpha == 1 && (y == nullptr || attrs.beta == 1)) {
       return static_cast<T>(y ? x + static_cast<S>(*y) : x);
@@ -78,13 +68,13 @@ T combine(const Attributes& attrs, S x, const T* y) {
 
 struct GemmDims {
   int64_t m, n, k;
-  GemmDims(const Attributes& attrs, const Dims& a, const Dims& b)
+  GemmDims(const GemmAttributes& attrs, const Dims& a, const Dims& b)
       : m(a[attrs.trans_a]), n(b[!attrs.trans_b]), k(a[!attrs.trans_a]) {}
 };
 
 Status reference(RefContext& c) {
   const TensorView &a = c.in(0), &b = c.in(1), &d = c.in(2);
-  const Attributes attrs(c.node());
+  const GemmAttributes attrs(c.node());
   const GemmDims s(attrs, a.dims, b.dims);
   HASTEN_TRY(void* memory, c.out(0, a.dtype, {s.m, s.n}));
   const Dims d_strides = broadcast_strides(d.dims, Dims{s.m, s.n});
@@ -106,7 +96,7 @@ Status lower(LowerContext& c) {
     c.refuse("gemm_f32", fmt::format("dtype {}", dtype_name(c.in(0).dtype)));
     return {};
   }
-  const Attributes attrs(c.node());
+  const GemmAttributes attrs(c.node());
   const GemmDims s(attrs, c.in_dims(0), c.in_dims(1));
   MatrixProduct p = MatrixProduct::make(c.kernels(), s.m, s.n, s.k, attrs.trans_b ? 1 : s.n,
                                         attrs.trans_b ? s.k : 1);

@@ -75,13 +75,7 @@ Status infer(InferContext& c) {
   Shape out = grid.shape;
   out.pop_back();
   out.insert(out.begin() + 1, x.shape[1]);
-  if (is_known(out)) {
-    if (auto count = checked_count(to_dims(out)); !count) {
-      return c.invalid("{}", count.error().message);
-    }
-  }
-  c.set(0, x.dtype, std::move(out));
-  return {};
+  return set_checked(c, 0, x.dtype, std::move(out));
 }
 
 /// Where the image ends: centres or outer edges of its first and last pixel.

@@ -80,14 +80,7 @@ Status reference_group_norm(RefContext& c, const NormGroups& g) {
 
 Status lower_group_norm(LowerContext& c, const NormGroups& g) {
   const char* name = "group_norm_f32";
-  if (c.in(0).dtype != DType::kF32) {
-    c.refuse(name, fmt::format("no kernel for {}", dtype_name(c.in(0).dtype)));
-    return {};
-  }
-  if (c.in(0).layout != Layout::kPlain || c.out(0).layout != Layout::kPlain) {
-    c.refuse(name, "needs the plain layout");
-    return {};
-  }
+  if (!plain_f32(c, name)) return {};
   const int64_t n = g.channels * g.pixels, rows = n == 0 ? 0 : g.samples * g.groups;
   c.flops(static_cast<double>(rows) * static_cast<double>(n) * 8);
   c.in_place({0});

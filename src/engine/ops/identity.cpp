@@ -3,6 +3,7 @@
 #include "engine/ops/elementwise.h"
 #include "engine/ops/numbers.h"
 #include "engine/ops/op.h"
+#include "engine/ops/sequences.h"
 
 namespace hasten {
 
@@ -11,9 +12,7 @@ namespace {
 Status infer(InferContext& c) {
   const Facts& x = c.in(0);
   if (!holds_objects(x.dtype)) return infer_unary(c);
-  c.set(0, x.dtype, x.shape);
-  c.out(0).has_shape = x.has_shape;
-  c.out(0).element = x.element;
+  set_like(c, x);
   return {};
 }
 

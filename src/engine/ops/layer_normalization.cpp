@@ -105,14 +105,7 @@ bool is_one_row(const Dims& operand, const Dims& dims, size_t axis) {
 
 Status lower(LowerContext& c) {
   const char* name = "layer_norm_f32";
-  if (c.in(0).dtype != DType::kF32) {
-    c.refuse(name, fmt::format("no kernel for {}", dtype_name(c.in(0).dtype)));
-    return {};
-  }
-  if (c.in(0).layout != Layout::kPlain || c.out(0).layout != Layout::kPlain) {
-    c.refuse(name, "needs the plain layout");
-    return {};
-  }
+  if (!plain_f32(c, name)) return {};
   const Dims dims = c.in_dims(0);
   if (count_of(dims) == 0) {
     c.refuse(name, "no elements");

@@ -60,14 +60,7 @@ Status reference(RefContext& c) {
 
 Status lower(LowerContext& c) {
   const char* name = "lrn_f32";
-  if (c.in(0).dtype != DType::kF32) {
-    c.refuse(name, fmt::format("no kernel for {}", dtype_name(c.in(0).dtype)));
-    return {};
-  }
-  if (c.in(0).layout != Layout::kPlain || c.out(0).layout != Layout::kPlain) {
-    c.refuse(name, "needs the plain layout");
-    return {};
-  }
+  if (!plain_f32(c, name)) return {};
   const Params p = params_of(c);
   // The power is an exponential of a logarithm.
   if (!(p.alpha >= 0 && p.bias > 0 && std::abs(p.beta) > 0 && std::abs(p.beta) <= 8)) {

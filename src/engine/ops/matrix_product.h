@@ -18,6 +18,17 @@ Status check_same_dtype(const OpContext& c, const Facts& a, const char* a_name, 
 
 /// The shape of the product of A and B, both of known rank. Errors: invalid_model.
 Result<Shape> product_shape(const OpContext& c, const Facts& a, const Facts& b);
+/// What Gemm and the fused one say of their operands.
+struct GemmAttributes {
+  float alpha, beta;
+  bool trans_a, trans_b;
+  explicit GemmAttributes(const Node& n)
+      : alpha(n.attr_float("alpha", 1)),
+        beta(n.attr_float("beta", 1)),
+        trans_a(n.attr_int("transA", 0) != 0),
+        trans_b(n.attr_int("transB", 0) != 0) {}
+};
+
 /// Of MatMul and of what passes make of it: the product of inputs 0 and 1.
 Status infer_matmul(InferContext& c);
 

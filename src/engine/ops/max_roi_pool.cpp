@@ -5,6 +5,7 @@
 
 #include "engine/ops/elementwise.h"
 #include "engine/ops/op.h"
+#include "engine/ops/shape_math.h"
 
 namespace hasten {
 
@@ -30,13 +31,7 @@ Status infer(InferContext& c) {
   }
   Shape out{rois.has_shape ? rois.shape[0] : Dim::fresh(), x.has_shape ? x.shape[1] : Dim::fresh(),
             Dim(pooled[0]), Dim(pooled[1])};
-  if (is_known(out)) {
-    if (auto count = checked_count(to_dims(out)); !count) {
-      return c.invalid("{}", count.error().message);
-    }
-  }
-  c.set(0, x.dtype, std::move(out));
-  return {};
+  return set_checked(c, 0, x.dtype, std::move(out));
 }
 
 /// Pixels [begin, end) of one bin of `bins`, of a box from pixel `first` to pixel `last`.

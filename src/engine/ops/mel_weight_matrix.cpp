@@ -42,13 +42,7 @@ Status infer(InferContext& c) {
   }
   Shape out{known[1] ? Dim(*known[1] / 2 + 1) : Dim::fresh(),
             known[0] ? Dim(*known[0]) : Dim::fresh()};
-  if (is_known(out)) {
-    if (auto count = checked_count(to_dims(out)); !count) {
-      return c.invalid("{}", count.error().message);
-    }
-  }
-  c.set(0, dtype, std::move(out));
-  return {};
+  return set_checked(c, 0, dtype, std::move(out));
 }
 
 double number_of(const TensorView& t) {

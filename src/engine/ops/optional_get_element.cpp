@@ -13,9 +13,7 @@ Status infer(InferContext& c) {
     c.set_unknown(0, x.element);
     return {};
   }
-  c.set(0, x.dtype, x.shape);
-  c.out(0).has_shape = x.has_shape;
-  c.out(0).element = x.element;
+  set_like(c, x);
   return {};
 }
 

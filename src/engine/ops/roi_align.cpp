@@ -8,6 +8,7 @@
 #include "engine/ops/elementwise.h"
 #include "engine/ops/indices.h"
 #include "engine/ops/op.h"
+#include "engine/ops/shape_math.h"
 
 namespace hasten {
 
@@ -66,13 +67,7 @@ Status infer(InferContext& c) {
     return c.invalid("{} batch_indices for {} rois", *n, boxes.value());
   }
   Shape out{boxes, x.has_shape ? x.shape[1] : Dim::fresh(), Dim(p.height), Dim(p.width)};
-  if (is_known(out)) {
-    if (auto count = checked_count(to_dims(out)); !count) {
-      return c.invalid("{}", count.error().message);
-    }
-  }
-  c.set(0, x.dtype, std::move(out));
-  return {};
+  return set_checked(c, 0, x.dtype, std::move(out));
 }
 
 /// Two neighbouring pixels and the weight of the second; outside: no value.

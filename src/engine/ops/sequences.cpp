@@ -25,6 +25,12 @@ Status check_position(const InferContext& c, size_t i) {
   return {};
 }
 
+void set_like(InferContext& c, const Facts& input) {
+  c.set(0, input.dtype, input.shape);
+  c.out(0).has_shape = input.has_shape;
+  c.out(0).element = input.element;
+}
+
 void set_sequence(InferContext& c, DType element, Dim length) {
   c.set(0, DType::kSequence, {length});
   c.out(0).element = element;

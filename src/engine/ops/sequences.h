@@ -19,6 +19,8 @@ Status check_sequence(const InferContext& c, size_t i);
 /// Input i is one int32 or int64. Error: invalid_model.
 Status check_position(const InferContext& c, size_t i);
 
+/// Output 0 is what the input is: a tensor, a sequence or an optional value.
+void set_like(InferContext& c, const Facts& input);
 /// Output 0 is a sequence of `length` tensors.
 void set_sequence(InferContext& c, DType element, Dim length);
 

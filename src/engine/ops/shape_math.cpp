@@ -96,6 +96,16 @@ Result<Dim> dim_times(const OpContext& c, Dim d, int64_t factor) {
   return dim_product(c, both);
 }
 
+Status set_checked(InferContext& c, size_t output, DType dtype, Shape shape) {
+  if (is_known(shape)) {
+    if (auto count = checked_count(to_dims(shape)); !count) {
+      return c.invalid("{}", count.error().message);
+    }
+  }
+  c.set(output, dtype, std::move(shape));
+  return {};
+}
+
 Shape fresh_shape(size_t rank) {
   Shape shape(rank);
   for (Dim& d : shape) d = Dim::fresh();

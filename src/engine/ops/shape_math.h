@@ -31,6 +31,10 @@ Status check_int_list(const OpContext& c, const Facts& operand, const char* what
 /// How many elements a one-dimensional operand has, if known.
 std::optional<int64_t> list_length(const Facts& operand);
 
+/// Sets an output whose dims follow from attributes or elements, which may ask for anything: what
+/// is known of them must be a size that can be counted. Error: invalid_model.
+Status set_checked(InferContext& c, size_t output, DType dtype, Shape shape);
+
 /// Product of dims: a number, the symbol if there is just one and all else is 1, or a fresh symbol.
 /// Error: invalid_model when the number does not fit.
 Result<Dim> dim_product(const OpContext& c, std::span<const Dim> dims);

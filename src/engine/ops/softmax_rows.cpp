@@ -77,14 +77,7 @@ Status reference(RefContext& c) {
 template <bool kLog>
 Status lower(LowerContext& c) {
   const char* name = "softmax_f32";
-  if (c.in(0).dtype != DType::kF32) {
-    c.refuse(name, fmt::format("no kernel for {}", dtype_name(c.in(0).dtype)));
-    return {};
-  }
-  if (c.in(0).layout != Layout::kPlain || c.out(0).layout != Layout::kPlain) {
-    c.refuse(name, "needs the plain layout");
-    return {};
-  }
+  if (!plain_f32(c, name)) return {};
   const Dims dims = c.in_dims(0);
   HASTEN_TRY(const size_t axis, softmax_axis(c, dims.size()));
   const SoftmaxExtent e = softmax_extent(c, dims, axis);

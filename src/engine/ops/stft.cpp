@@ -71,13 +71,7 @@ Status infer(InferContext& c) {
       out[1] = Dim((x.shape[1].value() - *length) / *step + 1);
     }
   }
-  if (is_known(out)) {
-    if (auto count = checked_count(to_dims(out)); !count) {
-      return c.invalid("{}", count.error().message);
-    }
-  }
-  c.set(0, x.dtype, std::move(out));
-  return {};
+  return set_checked(c, 0, x.dtype, std::move(out));
 }
 
 Status reference(RefContext& c) {
