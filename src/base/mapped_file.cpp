@@ -52,6 +52,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
       return fail(Code::kIo, "cannot map '{}': {}", path, std::strerror(errno));
     }
     file.data_ = static_cast<const std::byte*>(data);
+    file.guard_ = MappedGuard(data, file.size_);
   }
   return file;
 }
@@ -62,17 +63,27 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   std::swap(path_, other.path_);
+  std::swap(guard_, other.guard_);
   return *this;
 }
 
 MappedFile::~MappedFile() {
+  guard_ = MappedGuard();
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+Status MappedFile::check_intact() const {
+  if (guard_.intact()) return {};
+  return fail(Code::kIo, "'{}' was cut short while it was in use: it had {} bytes; load it again",
+              path_, size_);
 }
 
 Result<std::string> read_file(const std::string& path) {
   HASTEN_TRY(MappedFile file, MappedFile::open(path));
   auto bytes = file.bytes();
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  HASTEN_CHECK(file.check_intact());
+  return text;
 }
 
 Status write_file_atomic(const std::string& path, std::span<const std::byte> bytes) {

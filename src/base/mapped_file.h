@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "base/mapped_guard.h"
 #include "base/result.h"
 
 namespace hasten {
@@ -21,11 +22,15 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
+  /// Error: io, once a read has found that the file was cut short since it was mapped. What is gone
+  /// reads as zeros then; whoever used the bytes asks afterwards.
+  Status check_intact() const;
 
  private:
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
   std::string path_;
+  MappedGuard guard_;
 };
 
 /// Reads a whole file. Errors: io.

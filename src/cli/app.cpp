@@ -55,7 +55,7 @@ Status check_plan(const Target& target, const std::string& isa) {
 Status check_file(const Target& target) {
   if (target.options.kind == EngineKind::kNative) return {};
   HASTEN_TRY(const MappedFile file, MappedFile::open(target.model));
-  const auto proto = onnx::read_model(file.bytes(), {1'000'000, 32});
+  const auto proto = onnx::read_model(file.bytes());
   if (!proto && proto.error().code == Code::kInvalidModel)
     return fail(Code::kInvalidModel, "'{}': {}", target.model, proto.error().message);
   return {};
@@ -95,6 +95,26 @@ void App::add_common(CLI::App& verb) {
   verb.add_option("--memory-limit", memory_limit_, "Bytes that a model may take (K, M, G allowed)")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->type_name("BYTES");
+  auto* limits = verb.add_option_group(
+      "Loading", "Limits for models that nobody vouches for (engine=native); 0: none");
+  const auto bytes = [&](const char* name, int64_t& to, const char* what) {
+    limits->add_option(name, to, what)
+        ->transform(CLI::AsSizeValue(false).description(""))
+        ->type_name("BYTES")
+        ->capture_default_str();
+  };
+  bytes("--max-weight-bytes", limits_.bytes, "Of all weights together");
+  bytes("--max-folded-bytes", limits_.folded_bytes, "Of constants computed ahead");
+  limits->add_option("--max-nodes", limits_.nodes, "Of the graph, functions inlined")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  limits->add_option("--max-load-seconds", limits_.seconds, "Until the model is ready to run")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  limits->add_flag("--allow-external-links", limits_.allow_external_links,
+                   "Weights may lie behind links that leave the model's folder");
   verb.add_flag("-v,--verbose", verbose_, "Say more on stderr");
 }
 
@@ -134,6 +154,7 @@ Result<Target> App::target(const std::string& text) {
     return fail(std::move(target.error()));
   }
   target->options.memory_limit = memory_limit_;
+  target->options.limits = limits_;
   return target;
 }
 
@@ -169,6 +190,9 @@ Result<Graph> App::graph(const Target& target) {
   }
   LoadOptions options;
   options.shapes = target.options.shapes;
+  options.limits = limits_;
+  options.clock = LoadClock(limits_.seconds);
+  options.keep_unsupported = true;
   auto graph = load_onnx(target.model, options);
   if (!graph) usage_error_ = graph.error().code == Code::kInvalidArgument;
   return graph;

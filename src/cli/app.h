@@ -25,7 +25,7 @@ class App {
  public:
   /// Takes over SIGINT and SIGTERM: see control().
   App();
-  /// Adds --json, --memory-limit and --verbose to a verb.
+  /// Adds --json, --memory-limit, the limits of loading and --verbose to a verb.
   void add_common(CLI::App& verb);
   /// Adds --input, --data and --seed.
   void add_inputs(CLI::App& verb);
@@ -41,7 +41,7 @@ class App {
   Result<Target> target(const std::string& text);
   /// Opens it; an option that the engine refuses is an error of usage too.
   Result<OpenedModel> open(const Target& target);
-  /// The model as a graph: loaded from .onnx or .hplan.
+  /// The model as a graph: loaded from .onnx or .hplan; nodes that can't run stay in it.
   Result<Graph> graph(const Target& target);
   /// Inputs as asked for, or made up for this model; what was made up is logged.
   Result<Samples> inputs(const Target& target, const std::vector<Port>& ports);
@@ -74,6 +74,7 @@ class App {
 
   bool json_ = false, verbose_ = false, usage_error_ = false, memory_limited_ = false;
   int64_t memory_limit_ = 0;
+  LoadLimits limits_;
   InputRequest request_;
   std::shared_ptr<LogSink> log_;
   std::unique_ptr<Context> context_;

@@ -51,7 +51,7 @@ void collect(const onnx::GraphProto& graph, std::set<std::string>& locations) {
 
 /// Paths of external data, relative to the model. The model has been loaded, so they are checked.
 Result<std::set<std::string>> external_files(const MappedFile& model) {
-  HASTEN_TRY(const onnx::ModelProto proto, onnx::read_model(model.bytes(), {1'000'000, 32}));
+  HASTEN_TRY(const onnx::ModelProto proto, onnx::read_model(model.bytes()));
   std::set<std::string> locations;
   collect(proto.graph, locations);
   for (const onnx::FunctionProto& function : proto.functions) collect(function.nodes, locations);

@@ -1,5 +1,6 @@
 // hasten inspect TARGET: what is in a model. Works on models that can't run, too.
 #include <algorithm>
+#include <set>
 
 #include "base/mapped_file.h"
 #include "cli/app.h"
@@ -53,6 +54,7 @@ std::vector<std::string> dynamic_dims(const std::vector<Port>& ports) {
 /// Work at dims that suit the model, as far as inference gets.
 struct Work {
   GraphCost cost;
+  std::vector<Unsupported> refused;  // by inference
   std::vector<std::string> assumed;
   std::string why_partial;
 };
@@ -71,9 +73,17 @@ Work count_work(const Graph& graph, const std::vector<Port>& ports) {
   } else {
     work.why_partial = samples.error().message;
   }
-  auto inferred = infer_graph(concrete, [](const Node& node, std::span<const Tensor> in) {
-    return evaluate_node(node, in);
-  });
+  std::vector<RefusedNode> refused;
+  auto inferred = infer_graph(
+      concrete,
+      [](const Node& node, std::span<const Tensor> in) { return evaluate_node(node, in); }, nullptr,
+      &refused);
+  std::set<const Node*> listed;
+  for (const RefusedNode& r : refused) {
+    if (!listed.insert(r.node).second) continue;
+    work.refused.push_back({r.node->name, r.node->op, r.node->domain, r.node->version, r.why,
+                            "run the model with @engine=onnxruntime or @engine=openvino"});
+  }
   if (!inferred) work.why_partial = inferred.error().message;
   work.cost = graph_cost(concrete);
   if (work.why_partial.empty() && work.cost.unknown > 0) {
@@ -89,6 +99,7 @@ struct Found {
   std::vector<Port> inputs, outputs;
   std::vector<Unsupported> unsupported;
   size_t file_bytes = 0;
+  bool loaded = false;  // false: no graph could be made, only `unsupported` is known
 };
 
 Json to_json(const Target& target, const Graph& graph, const Found& found) {
@@ -105,6 +116,11 @@ Json to_json(const Target& target, const Graph& graph, const Found& found) {
   json["opsets"] = Json::object();
   for (const auto& [domain, version] : graph.opsets)
     json["opsets"][domain.empty() ? "ai.onnx" : domain] = version;
+  if (!found.loaded) {
+    json["error"] = found.work.why_partial;
+    json["unsupported"] = unsupported;
+    return json;
+  }
   json["nodes"] = found.contents.nodes;
   json["ops"] = found.contents.ops;
   json["params"] = found.contents.params;
@@ -121,9 +137,29 @@ Json to_json(const Target& target, const Graph& graph, const Found& found) {
   return json;
 }
 
+/// One line for what is the same; --json has every node.
+std::string unsupported_text(const Found& found, const Style& style) {
+  std::string text;
+  std::map<std::pair<std::string, std::string>, std::pair<std::string, int>> kinds;
+  for (const Unsupported& u : found.unsupported) {
+    auto& [first, count] = kinds[{u.what, u.fix}];
+    if (count++ == 0) first = u.node;
+  }
+  for (const auto& [kind, nodes] : kinds) {
+    const std::string where = nodes.first.empty() ? ""
+                              : nodes.second == 1 ? fmt::format(" (node '{}')", nodes.first)
+                                                  : fmt::format(" ({} nodes, the first is '{}')",
+                                                                nodes.second, nodes.first);
+    text +=
+        fmt::format("  {} {}{}: {}\n", style.bad("unsupported:"), kind.first, where, kind.second);
+  }
+  return text;
+}
+
 std::string to_text(const Target& target, const Graph& graph, const Found& found,
                     const Style& style) {
   std::string text = style.bold(target.text) + "\n";
+  if (!found.loaded) return text + unsupported_text(found, style);
   std::string opsets;
   for (const auto& [domain, version] : graph.opsets) {
     opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ",
@@ -158,33 +194,36 @@ std::string to_text(const Target& target, const Graph& graph, const Found& found
   for (size_t i = 0; i < ops.size(); ++i)
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", ops[i].first, ops[i].second);
   text += "\n";
-  // One line for what is the same; --json has every node.
-  std::map<std::pair<std::string, std::string>, std::pair<std::string, int>> kinds;
-  for (const Unsupported& u : found.unsupported) {
-    auto& [first, count] = kinds[{u.what, u.fix}];
-    if (count++ == 0) first = u.node;
-  }
-  for (const auto& [kind, nodes] : kinds) {
-    text += fmt::format("  {} {} ({} node{}, the first is '{}'): {}\n", style.bad("unsupported:"),
-                        kind.first, nodes.second, nodes.second == 1 ? "" : "s", nodes.first,
-                        kind.second);
-  }
+  text += unsupported_text(found, style);
   return text;
 }
 
 Result<int> run_inspect(App& app, const std::string& text) {
   HASTEN_TRY(const Target target, app.target(text));
-  HASTEN_TRY(const Graph graph, app.graph(target));
   Found found;
+  if (!target.model.ends_with(".hplan")) {
+    HASTEN_TRY(found.unsupported, list_unsupported(target.model));
+  }
+  auto loaded = app.graph(target);
+  // What is unsupported is told even where no graph can be made of it.
+  if (!loaded && found.unsupported.empty()) return fail(std::move(loaded.error()));
+  found.loaded = loaded.has_value();
+  const Graph graph = loaded ? std::move(*loaded) : Graph();
   found.contents = graph_contents(graph);
   found.inputs = ports_of(graph, graph.main.inputs);
   found.outputs = ports_of(graph, graph.main.outputs);
-  found.unsupported = find_unsupported(graph);
-  found.work = count_work(graph, found.inputs);
+  if (loaded) {
+    found.work = count_work(graph, found.inputs);
+    found.unsupported.insert(found.unsupported.end(), found.work.refused.begin(),
+                             found.work.refused.end());
+  } else {
+    found.work.why_partial = loaded.error().message;
+  }
   HASTEN_TRY(const MappedFile file, MappedFile::open(target.model));
   found.file_bytes = file.bytes().size();
   HASTEN_CHECK(
       app.print(to_json(target, graph, found), to_text(target, graph, found, app.style())));
+  if (!loaded && loaded.error().code != Code::kUnsupported) return app.note_failure(loaded.error());
   return 0;
 }
 

@@ -118,7 +118,7 @@ Result<std::set<std::string>> shown_by_peer(const TappedModel& model) {
 Status write_tapped(const TappedModel& model, const std::string& to) {
   HASTEN_TRY(const std::set<std::string> shown, shown_by_peer(model));
   HASTEN_TRY(const MappedFile file, MappedFile::open(model.path));
-  HASTEN_TRY(const onnx::ModelProto proto, onnx::read_model(file.bytes(), {1000000, 64}));
+  HASTEN_TRY(const onnx::ModelProto proto, onnx::read_model(file.bytes()));
   std::set<std::string_view> outputs;
   for (const auto& t : proto.graph.initializers) {
     if (t.data_location == 0) continue;

@@ -104,7 +104,7 @@ TEST_F(External, Links) {
   fs::create_symlink("/dev/zero", folder_.path() / "model/zero.bin");
   EXPECT_HAS(error({{"location", "zero.bin"}}), "is a link that leaves the folder");
   LoadOptions allow;
-  allow.allow_external_links = true;
+  allow.limits.allow_external_links = true;
   auto outside = load_with({{"location", "outside.bin"}}, allow);
   ASSERT_TRUE(outside) << message(outside);
   EXPECT_EQ(elements<float>(find_value(*outside, "c").constant), (std::vector<float>{1, 2}));

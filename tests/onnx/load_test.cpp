@@ -16,7 +16,6 @@ TEST(Load, SimpleModel) {
             "out %y\n");
   ASSERT_EQ(g->main.nodes.size(), 1u);
   EXPECT_EQ(g->main.nodes[0].def, find_op("", "Add", 17));
-  EXPECT_TRUE(find_unsupported(*g).empty());
 }
 
 TEST(Load, WeightsAreBorrowedWhereTheyLieAligned) {
@@ -267,6 +266,12 @@ TEST(Load, SubgraphsMayUseValuesThatComeLaterInTheFile) {
   EXPECT_EQ(g->main.nodes[0].op, "Add");
 }
 
+std::vector<Unsupported> unsupported(const ModelSpec& model) {
+  auto list = list_unsupported(as_bytes(model.bytes()));
+  EXPECT_TRUE(list) << list.error().message;
+  return list ? std::move(*list) : std::vector<Unsupported>();
+}
+
 TEST(Load, ListsEverythingUnsupported) {
   ModelSpec m = add_model();
   m.graph.nodes = {
@@ -274,9 +279,7 @@ TEST(Load, ListsEverythingUnsupported) {
       node("Foo", {"a"}, {"b"}, {Proto().bytes(1, "t").bytes(14, "").varint(20, 13)}, "foo"),
       node("Bar", {"b"}, {"d"}, {}, "bar", "my.domain"),
       node("add_f32", {"d"}, {"y"}, {}, "inner", "hasten")};
-  auto g = load(m);
-  ASSERT_TRUE(g) << message(g);
-  const std::vector<Unsupported> list = find_unsupported(*g);
+  const std::vector<Unsupported> list = unsupported(m);
   ASSERT_EQ(list.size(), 4u);
   EXPECT_EQ(list[0].node, "add");
   EXPECT_EQ(list[0].what, "attribute 'axis' of operator Add (opset 17) is unknown");
@@ -284,18 +287,50 @@ TEST(Load, ListsEverythingUnsupported) {
   EXPECT_EQ(list[1].version, 17);
   EXPECT_EQ(list[2].what, "operator Bar of domain 'my.domain' is unknown");
   EXPECT_EQ(list[3].what, "operator add_f32 of domain 'hasten' is unknown");
-  const Status status = check_supported(*g);
-  ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().code, Code::kUnsupported);
-  EXPECT_HAS(status.error().message, "operator Foo is unknown (node 'foo'); ");
+  EXPECT_STARTS(message(load(m)), "unsupported: attribute 'axis' of operator Add");
+  EXPECT_HAS(message(load(m)), "operator Foo is unknown (node 'foo'); ");
+  LoadOptions look;
+  look.keep_unsupported = true;
+  EXPECT_EQ(message(load(m, look)), "loads");
+}
+
+TEST(Load, ListsWhatIsUnsupportedBeforeWeightsAreRead) {
+  constexpr int64_t kFloat8 = 17;
+  ModelSpec m = add_model();
+  m.graph.initializers = {tensor_head("c", {2}, kFloat8),
+                          external("gone", {4}, kFloat, {{"location", "not_there.bin"}})};
+  GraphSpec branch;
+  branch.nodes = {node("Foo", {"x"}, {"b"}, {}, "inner")};
+  branch.outputs = {port("b", kFloat)};
+  m.graph.nodes = {
+      node("Constant", {}, {"k"}, {attr_tensor("value", tensor_head("", {1}, kFloat8))}, "k"),
+      node("If", {"flag"}, {"y"},
+           {attr_graph("then_branch", branch.message()),
+            attr_graph("else_branch", branch.message())}),
+      node("F", {"x"}, {"z"}, {}, "call", "local")};
+  Proto f;
+  f.bytes(1, "F").bytes(4, "a").bytes(5, "r").message(7, node("Bar", {"a"}, {"r"}, {}, "bar"));
+  f.message(9, Proto().varint(2, 17)).bytes(10, "local");
+  m.functions = {f};
+  m.opsets = {{"", 99}, {"local", 1}};
+  const std::vector<Unsupported> list = unsupported(m);
+  std::vector<std::string> what;
+  for (const Unsupported& u : list) what.push_back(u.node + "|" + u.what);
+  EXPECT_EQ(what, (std::vector<std::string>{
+                      "|the model is of opset 99, the newest supported is 21",
+                      "|initializer 'c': data type float8e4m3fn is not supported",
+                      "k|attribute 'value' of operator Constant: data type float8e4m3fn is not "
+                      "supported",
+                      "inner|operator Foo is unknown", "inner|operator Foo is unknown",
+                      "call/bar|operator Bar is unknown"}));
+  EXPECT_EQ(list[2].op, "Constant");
+  for (const Unsupported& u : list) EXPECT_FALSE(u.fix.empty()) << u.what;
 }
 
 TEST(Load, OldOpsetOfAKnownOperator) {
   ModelSpec m = add_model();
   m.opsets = {{"ai.onnx", 6}};
-  auto g = load(m);
-  ASSERT_TRUE(g) << message(g);
-  const std::vector<Unsupported> list = find_unsupported(*g);
+  const std::vector<Unsupported> list = unsupported(m);
   ASSERT_EQ(list.size(), 1u);
   EXPECT_EQ(list[0].what, "operator Add is not implemented for opset 6");
 }
@@ -405,10 +440,11 @@ TEST(Load, FunctionsDoNotMultiplyNamesAndAttributes) {
 
 TEST(Load, LimitOfBytes) {
   LoadOptions options;
-  options.max_bytes = 7;
+  options.limits.bytes = 7;
   EXPECT_EQ(message(load(add_model(), options)),
-            "out_of_memory: initializer 'c': the weights need more than the limit of 7 bytes");
-  options.max_bytes = 8;
+            "out_of_memory: initializer 'c': the weights need more than the limit of 7 bytes "
+            "(see --max-weight-bytes)");
+  options.limits.bytes = 8;
   EXPECT_EQ(message(load(add_model(), options)), "loads");
 }
 

@@ -87,7 +87,7 @@ TEST(FoldConstants, KeepsToItsBudget) {
                            "%b = Neg(%a)\n%c = Abs(%a)\n%d = Add(%x, %b)\n%y = Add(%d, %c)\n"
                            "out %y\n";
   PassContext context = pass_context();
-  context.fold_budget_bytes = 16;
+  context.limits.folded_bytes = 16;
   auto graph = graph_after({"fold_constants"}, text, context);
   ASSERT_TRUE(graph) << graph.error().message;
   ASSERT_EQ(graph->main.nodes.size(), 3u);

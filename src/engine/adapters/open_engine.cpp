@@ -37,8 +37,10 @@ Result<std::unique_ptr<Engine>> open_native(Context& context, const std::string&
   if (path.ends_with(".hplan")) return open_plan(context, path, options);
   LoadOptions load;
   load.shapes = options.shapes;
+  load.limits = options.limits;
+  load.clock = LoadClock(options.limits.seconds);
   HASTEN_TRY(Graph graph, load_onnx(path, load));
-  HASTEN_TRY(auto engine, NativeEngine::compile(context, std::move(graph), options));
+  HASTEN_TRY(auto engine, NativeEngine::compile(context, std::move(graph), options, load.clock));
   return engine;
 }
 

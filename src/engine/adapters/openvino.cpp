@@ -179,7 +179,7 @@ struct Names {
 
 Result<Names> names_of(const std::string& path) {
   HASTEN_TRY(const MappedFile file, MappedFile::open(path));
-  HASTEN_TRY(const onnx::ModelProto model, onnx::read_model(file.bytes(), {1'000'000, 32}));
+  HASTEN_TRY(const onnx::ModelProto model, onnx::read_model(file.bytes()));
   std::set<std::string_view> initializers(model.graph.sparse_initializers.begin(),
                                           model.graph.sparse_initializers.end());
   for (const onnx::TensorProto& tensor : model.graph.initializers) initializers.insert(tensor.name);

@@ -10,6 +10,7 @@
 
 #include "base/cpu.h"
 #include "base/log.h"
+#include "engine/ir/load_limits.h"
 #include "engine/ir/tensor.h"
 #include "engine/plan/step_info.h"
 
@@ -78,6 +79,7 @@ struct EngineOptions {
   Precision precision = Precision::kModel;
   MathMode math = MathMode::kFast;
   int64_t memory_limit = 0;                  // bytes; 0: none
+  LoadLimits limits;                         // native only
   std::map<std::string, Shape> shapes;       // overrides of declared input shapes
   std::vector<std::string> disabled_passes;  // native only
   bool enable_passes = true;                 // native only; false: the graph as it is in the file

@@ -1,5 +1,7 @@
 #include "engine/exec/native.h"
 
+#include <algorithm>
+
 #include "engine/exec/native_runner.h"
 #include "engine/plan/evaluate.h"
 
@@ -14,6 +16,17 @@ std::vector<Port> ports(const Graph& graph, const std::vector<ValueId>& ids) {
     out.push_back({v.name, v.dtype, v.has_shape, v.shape});
   }
   return out;
+}
+
+/// All that is unsupported, in one message.
+Status refuse(const std::vector<RefusedNode>& refused) {
+  if (refused.empty()) return {};
+  constexpr size_t kShown = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(refused.size(), kShown); ++i)
+    text += (i == 0 ? "" : "; ") + refused[i].why;
+  if (refused.size() > kShown) text += fmt::format("; and {} more", refused.size() - kShown);
+  return fail(Code::kUnsupported, "{}", text);
 }
 
 Evaluator make_evaluator(const KernelTable& kernels, const EngineOptions& options) {
@@ -49,13 +62,19 @@ RunContext NativeEngine::run_context() {
 }
 
 Result<std::unique_ptr<NativeEngine>> NativeEngine::compile(Context& context, Graph graph,
-                                                            const EngineOptions& options) {
+                                                            const EngineOptions& options,
+                                                            const LoadClock& clock) {
   std::unique_ptr<NativeEngine> engine(new NativeEngine(context, std::move(graph), options));
   engine->packed_ = std::make_unique<PackedStore>(static_cast<size_t>(options.memory_limit));
   const Evaluator evaluate = make_evaluator(context.kernels(), options);
-  HASTEN_CHECK(infer_graph(engine->graph_, evaluate));
+  std::vector<RefusedNode> refused;
+  HASTEN_CHECK(infer_graph(engine->graph_, evaluate, nullptr, &refused));
+  HASTEN_CHECK(refuse(refused));
+  HASTEN_CHECK(clock.check());
   if (options.enable_passes) {
     PassContext pass;
+    pass.limits = options.limits;
+    pass.clock = clock;
     pass.evaluate = evaluate;
     pass.exact_math = options.math == MathMode::kExact;
     pass.log = &context.log();

@@ -14,9 +14,11 @@ namespace hasten {
 /// A graph after the passes, its packed weights, and the plans made for shapes seen so far.
 class NativeEngine final : public Engine {
  public:
-  /// Infers, and runs the passes that the options leave on. Errors: those of both.
+  /// Infers, and runs the passes that the options leave on. Errors: those of both; unsupported,
+  /// naming everything that is; deadline.
   static Result<std::unique_ptr<NativeEngine>> compile(Context& context, Graph graph,
-                                                       const EngineOptions& options);
+                                                       const EngineOptions& options,
+                                                       const LoadClock& clock = {});
   /// Takes a graph that has been through the passes, with weights packed before (a plan file's).
   static Result<std::unique_ptr<NativeEngine>> resume(Context& context, Graph graph,
                                                       const EngineOptions& options,

@@ -33,7 +33,9 @@ Status NativeRunner::bind(std::span<const TensorView> inputs) {
   }
   for (size_t i = 0; i < inputs.size(); ++i) HASTEN_CHECK(check_input(i, inputs[i]));
   bound_ = false;
-  HASTEN_CHECK(runner_.bind(inputs));
+  const Status done = runner_.bind(inputs);
+  HASTEN_CHECK(check_files(engine_.graph()));
+  HASTEN_CHECK(done);
   bound_ = true;
   return {};
 }
@@ -41,7 +43,9 @@ Status NativeRunner::bind(std::span<const TensorView> inputs) {
 Status NativeRunner::run(Observer* observer) {
   if (!bound_) return fail(Code::kInvalidArgument, "run before bind: no inputs are set");
   if (observer) observer->run_begin(now_ns());
-  HASTEN_CHECK(runner_.run(observer));
+  const Status done = runner_.run(observer);
+  HASTEN_CHECK(check_files(engine_.graph()));
+  HASTEN_CHECK(done);
   if (observer) observer->run_end(now_ns());
   return {};
 }

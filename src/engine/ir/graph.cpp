@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/mapped_file.h"
+
 namespace hasten {
 
 const Attr* Node::find_attr(std::string_view key) const {
@@ -51,6 +53,11 @@ void Node::set_attr(std::string_view key, Attr value) {
 
 std::string Node::label() const {
   return name.empty() ? fmt::format("node ({})", op) : fmt::format("node '{}' ({})", name, op);
+}
+
+Status check_files(const Graph& graph) {
+  for (const auto& file : graph.files) HASTEN_CHECK(file->check_intact());
+  return {};
 }
 
 ValueId Graph::add_value(Value v) {

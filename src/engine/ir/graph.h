@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 
 namespace hasten {
 
+class MappedFile;
 struct OpDef;  // engine/ops/op.h
 
 using ValueId = int32_t;
@@ -80,6 +82,7 @@ struct Graph {
   std::map<std::string, int64_t> opsets;  // domain -> version
   int64_t ir_version = 0;
   std::map<std::string, std::string> metadata;
+  std::vector<std::shared_ptr<const MappedFile>> files;  // that constants borrow from
   std::vector<Value> values;
   Block main;
 
@@ -98,6 +101,9 @@ std::vector<int> count_uses(const Graph& graph);
 /// Checks the invariants: ids in range, each value made once, made before used, outputs made.
 /// Error: invalid_model, naming the node and the value.
 Status verify(const Graph& graph);
+
+/// Have all files that constants borrow from stayed whole? Error: io, naming the one that has not.
+Status check_files(const Graph& graph);
 
 /// Brings the nodes of a block into an order in which each comes after what it needs.
 /// Error: invalid_model naming a node of a cycle.

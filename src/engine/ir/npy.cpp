@@ -330,7 +330,9 @@ Result<Tensor> parse_npy(std::span<const std::byte> bytes, const std::string& pl
 
 Result<Tensor> read_npy(const std::string& path) {
   HASTEN_TRY(const MappedFile file, MappedFile::open(path));
-  return parse_npy(file.bytes(), path);
+  auto array = parse_npy(file.bytes(), path);
+  HASTEN_CHECK(file.check_intact());
+  return array;
 }
 
 Result<std::string> npy_bytes(const TensorView& tensor) {

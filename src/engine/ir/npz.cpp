@@ -313,7 +313,9 @@ Result<Arrays> parse_npz(Bytes bytes, const std::string& place) {
 
 Result<Arrays> read_npz(const std::string& path) {
   HASTEN_TRY(const MappedFile file, MappedFile::open(path));
-  return parse_npz(file.bytes(), path);
+  auto arrays = parse_npz(file.bytes(), path);
+  HASTEN_CHECK(file.check_intact());
+  return arrays;
 }
 
 Status write_npz(const std::string& path,

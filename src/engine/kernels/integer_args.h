@@ -66,14 +66,18 @@ struct CenterRowsArgs {
   int32_t* sum;         // [rows]; wraps
 };
 
-/// Rows quantized each by its own range as DynamicQuantizeLinear does, minus the zero point, with
-/// their sums and scales. Items: rows.
+/// Sequences of rows quantized each by its own range as DynamicQuantizeLinear does, minus the zero
+/// point, with the rows' sums and scales. Items: sequences.
 struct QuantizeRowsArgs {
   const float* x;  // [rows][k]
   int64_t k, pairs;
   int16_t* out;  // [rows][pairs * 2]
   int32_t* sum;
   float* scale;
+  /// Item i is rows i, i + apart … of a sequence that share the range of its first lengths[i] rows
+  /// (null: of all).
+  int64_t steps, apart;
+  const int32_t* lengths;
 };
 
 /// Products of centered rows by 8-bit panels: x = sum over k of a (b - b_zero), exactly, in 32 bits

@@ -24,12 +24,9 @@ HASTEN_INLINE void min_max(const float* x, int64_t k, float* least, float* most)
 }
 
 /// See QuantizeRowsArgs.
-HASTEN_INLINE void quantize_row(const float* x, int64_t k, int16_t* out, int32_t* sum_of,
-                                float* scale) {
+HASTEN_INLINE void quantize_row_by(const DynamicRange& range, const float* x, int64_t k,
+                                   int16_t* out, int32_t* sum_of, float* scale) {
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to nearest even
-  float low, high;
-  min_max(x, k, &low, &high);
-  const DynamicRange range = dynamic_range(low, high);
   const float least = static_cast<float>(-range.zero), most = static_cast<float>(255 - range.zero);
   uint32_t sum = 0;
   for (int64_t i = 0; i < k; ++i) {
@@ -44,6 +41,14 @@ HASTEN_INLINE void quantize_row(const float* x, int64_t k, int16_t* out, int32_t
   if (k % 2) out[k] = 0;
   *sum_of = static_cast<int32_t>(sum);
   *scale = range.scale;
+}
+
+/// By its own range.
+HASTEN_INLINE void quantize_row(const float* x, int64_t k, int16_t* out, int32_t* sum_of,
+                                float* scale) {
+  float low, high;
+  min_max(x, k, &low, &high);
+  quantize_row_by(dynamic_range(low, high), x, k, out, sum_of, scale);
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 
 #include "engine/onnx/attributes.h"
+#include "engine/onnx/names.h"
 #include "engine/ops/bind.h"
 
 namespace hasten::onnx {
@@ -20,8 +20,6 @@ Error within(const std::string& place, Error error) {
   error.message = fmt::format("{}: {}", place, error.message);
   return error;
 }
-
-std::string_view plain_domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
 
 /// The names of one graph or function body. Inner names hide outer ones.
 struct Scope {
@@ -50,7 +48,7 @@ class Builder {
   Result<Graph> build() {
     HASTEN_TRY(const auto opsets, read_opsets(model_.opsets, "the model"));
     for (const FunctionProto& f : model_.functions) {
-      if (!functions_.emplace(key(f.domain, f.name, f.overload), &f).second) {
+      if (!functions_.emplace(function_key(f.domain, f.name, f.overload), &f).second) {
         return fail(Code::kInvalidModel, "function '{}' of domain '{}' is defined twice", f.name,
                     f.domain);
       }
@@ -68,12 +66,6 @@ class Builder {
   }
 
  private:
-  using FunctionKey = std::tuple<std::string_view, std::string_view, std::string_view>;
-  static FunctionKey key(std::string_view domain, std::string_view name,
-                         std::string_view overload) {
-    return {plain_domain(domain), name, overload};
-  }
-
   static Result<std::map<std::string_view, int64_t>> read_opsets(const OpsetIds& ids,
                                                                  std::string_view whose) {
     std::map<std::string_view, int64_t> opsets;
@@ -118,11 +110,9 @@ class Builder {
     }
     if (type.kind != Kind::kTensor) {
       if (!is_port || type.kind == Kind::kNone) return {};
-      static constexpr const char* kNames[] = {
-          "", "", "sequence", "map", "optional", "sparse tensor", "opaque"};
       return fail(Code::kUnsupported,
                   "'{}' is of type {}: only tensors, sequences and optional ones are supported",
-                  value.name, kNames[static_cast<size_t>(type.kind)]);
+                  value.name, type_kind_name(type.kind));
     }
     if (type.elem_type != 0 && (is_port || dtype_supported(type.elem_type))) {
       auto dtype = decode_dtype(type.elem_type);
@@ -177,7 +167,11 @@ class Builder {
     return fail(Code::kUnsupported, "names and attributes take more than {} bytes", kMaxGraphBytes);
   }
 
-  size_t max_values() const { return static_cast<size_t>(options_.max_nodes) * 8; }
+  size_t max_values() const {
+    constexpr size_t kPerNode = 8;
+    return options_.limits.nodes > 0 ? static_cast<size_t>(options_.limits.nodes) * kPerNode
+                                     : INT32_MAX;
+  }
 
   /// The value of that name in the nearest scope that has it.
   std::optional<ValueId> resolve(Scope& scope, std::string_view name) {
@@ -200,12 +194,14 @@ class Builder {
 
   Result<Tensor> tensor(const TensorProto& proto) {
     if (auto it = decoded_.find(&proto); it != decoded_.end()) return it->second;
-    if (options_.max_bytes > 0 && dtype_supported(proto.data_type)) {
+    HASTEN_CHECK(options_.clock.check());
+    if (options_.limits.bytes > 0 && dtype_supported(proto.data_type)) {
       HASTEN_TRY(const int64_t count, checked_count(proto.dims));
       const auto element = static_cast<int64_t>(dtype_size(static_cast<DType>(proto.data_type)));
-      if (count > (options_.max_bytes - bytes_) / element) {
-        return fail(Code::kOutOfMemory, "the weights need more than the limit of {} bytes",
-                    options_.max_bytes);
+      if (count > (options_.limits.bytes - bytes_) / element) {
+        return fail(Code::kOutOfMemory,
+                    "the weights need more than the limit of {} bytes (see --max-weight-bytes)",
+                    options_.limits.bytes);
       }
       bytes_ += count * element;
     }
@@ -275,10 +271,13 @@ class Builder {
   Status nodes(const std::vector<NodeProto>& protos, Scope& scope, const Frame& frame,
                Block& block) {
     made_ += static_cast<int64_t>(protos.size());
-    if (made_ > options_.max_nodes) {
-      return fail(Code::kUnsupported, "more than {} nodes once functions are inlined",
-                  options_.max_nodes);
+    if (made_ > options_.limits.nodes && options_.limits.nodes > 0) {
+      return fail(Code::kUnsupported,
+                  "once functions are inlined the model has more nodes than the limit of {} (see "
+                  "--max-nodes)",
+                  options_.limits.nodes);
     }
+    HASTEN_CHECK(options_.clock.check());
     // All names first: nodes need not be sorted.
     for (const NodeProto& p : protos) {
       for (std::string_view name : p.outputs) {
@@ -308,12 +307,6 @@ class Builder {
     node.name = name_of(p);
     node.op = p.op_type;
     return node.label();
-  }
-
-  /// Nodes without a name go by their first output's.
-  static std::string name_of(const NodeProto& p) {
-    if (!p.name.empty() || p.outputs.empty()) return std::string(p.name);
-    return std::string(p.outputs[0]);
   }
 
   // ---- nodes ----
@@ -416,7 +409,8 @@ class Builder {
     node.name = name_of(p);
     node.op = p.op_type;
     node.domain = plain_domain(p.domain);
-    if (auto fn = functions_.find(key(p.domain, p.op_type, p.overload)); fn != functions_.end()) {
+    if (auto fn = functions_.find(function_key(p.domain, p.op_type, p.overload));
+        fn != functions_.end()) {
       auto done = call(*fn->second, p, scope, frame, block);
       return done ? Status() : fail(within(node.label(), std::move(done.error())));
     }

@@ -111,4 +111,10 @@ Result<ExternalFiles::Slice> ExternalFiles::slice(const TensorProto& tensor, siz
   return Slice{bytes.subspan(from, size), file};
 }
 
+std::vector<std::shared_ptr<const MappedFile>> ExternalFiles::files() const {
+  std::vector<std::shared_ptr<const MappedFile>> out;
+  for (const auto& [location, file] : files_) out.push_back(file);
+  return out;
+}
+
 }  // namespace hasten::onnx

@@ -27,6 +27,9 @@ class ExternalFiles {
   /// numbers, offset or length that don't fit), io (the file).
   Result<Slice> slice(const TensorProto& tensor, size_t size);
 
+  /// The files that slices were cut from.
+  std::vector<std::shared_ptr<const MappedFile>> files() const;
+
  private:
   Result<std::shared_ptr<MappedFile>> open(std::string_view location);
 

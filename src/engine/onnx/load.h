@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/ir/graph.h"
+#include "engine/ir/load_limits.h"
 
 namespace hasten {
 
@@ -16,20 +17,19 @@ struct LoadOptions {
   /// Declared shapes of inputs are replaced by these; a symbol that becomes a number so becomes it
   /// in the other inputs and outputs too.
   std::map<std::string, Shape> shapes;
-  int64_t max_bytes = 0;       // of all weights; 0: no limit
-  int64_t max_nodes = 100000;  // after functions are inlined
-  int max_depth = 32;          // of subgraphs, and of functions that call functions
-  /// External data may lie behind symbolic links that leave the model's folder, as in the cache of
-  /// Hugging Face.
-  bool allow_external_links = false;
+  LoadLimits limits;
+  LoadClock clock;     // of limits.seconds
+  int max_depth = 32;  // of subgraphs, and of functions that call functions
+  /// Nodes that can't run stay in the graph with def == null, to look at it; all else that is
+  /// unsupported (a data type …) is an error still.
+  bool keep_unsupported = false;
 };
 
 /// Loads a model file. Weights stay in the mapped file where they lie aligned, and keep it mapped.
 /// Local functions are inlined, Constant nodes become constants, nodes are sorted.
-/// Nodes that can't run (unknown operator, unknown attribute) have def == null: see
-/// find_unsupported(). Shapes of inner values are only what the file declares: see infer_graph().
-/// Errors: io, invalid_model, unsupported, out_of_memory; invalid_argument for a shape override
-/// that names no input or has another rank.
+/// Shapes of inner values are only what the file declares: see infer_graph().
+/// Errors: io, invalid_model, unsupported (naming everything: see list_unsupported()),
+/// out_of_memory; invalid_argument for a shape override that names no input or has another rank.
 Result<Graph> load_onnx(const std::string& path, const LoadOptions& options = {});
 
 /// The same from bytes. `owner` keeps them alive; without it all weights are copied. External data
@@ -40,17 +40,16 @@ Result<Graph> load_onnx_bytes(std::span<const std::byte> bytes, const std::strin
 
 /// Something in a model that hasten can't run.
 struct Unsupported {
-  std::string node;  // its name
+  std::string node;  // its name; empty where it is no node
   std::string op, domain;
   int64_t version = 0;  // of the domain's opset
   std::string what;     // "operator Foo of domain 'bar' is unknown"
   std::string fix;      // what to do about it
 };
 
-/// All of it, subgraphs included, in the order of the nodes.
-std::vector<Unsupported> find_unsupported(const Graph& graph);
-
-/// Error: unsupported, naming the first few of find_unsupported(); else success.
-Status check_supported(const Graph& graph);
+/// All of it, subgraphs included, in the order of the file; weights are not read. What shows only
+/// when shapes and dtypes are known is not here: see infer_graph(). Errors: io, invalid_model.
+Result<std::vector<Unsupported>> list_unsupported(const std::string& path);
+Result<std::vector<Unsupported>> list_unsupported(std::span<const std::byte> bytes);
 
 }  // namespace hasten

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/ir/load_limits.h"
 
 namespace hasten::onnx {
 
@@ -121,11 +122,13 @@ struct ModelProto {
 };
 
 struct ReadLimits {
-  int64_t max_nodes;  // in all graphs and functions
-  int max_depth;      // of subgraphs
+  int64_t max_nodes = 0;  // in all graphs and functions; 0: no limit
+  int max_depth = 32;     // of subgraphs
+  LoadClock clock;
 };
 
-/// Decodes a whole file. Errors: invalid_model with the place in the file.
-Result<ModelProto> read_model(Bytes bytes, const ReadLimits& limits);
+/// Decodes a whole file. Errors: invalid_model with the place in the file; unsupported (more nodes
+/// than the limit), deadline.
+Result<ModelProto> read_model(Bytes bytes, const ReadLimits& limits = {});
 
 }  // namespace hasten::onnx

@@ -36,6 +36,10 @@ namespace {
 
 using protozero::pbf_wire_type;
 
+struct LimitReached {
+  Error error;
+};
+
 class Reader {
  public:
   explicit Reader(const ReadLimits& limits) : limits_(limits) {}
@@ -164,9 +168,13 @@ class Reader {
   }
 
   NodeProto node(Bytes bytes) {
-    if (++nodes_ > limits_.max_nodes) {
-      throw ReadError(fmt::format("more than {} nodes", limits_.max_nodes));
+    if (++nodes_ > limits_.max_nodes && limits_.max_nodes > 0) {
+      throw LimitReached{{Code::kUnsupported, fmt::format("the model has more nodes than the limit "
+                                                          "of {} (see --max-nodes)",
+                                                          limits_.max_nodes)}};
     }
+    if (Status in_time = limits_.clock.check(); !in_time)
+      throw LimitReached{std::move(in_time.error())};
     NodeProto n;
     Fields f(bytes);
     while (next(f)) {
@@ -566,6 +574,8 @@ Result<ModelProto> read_model(Bytes bytes, const ReadLimits& limits) {
   };
   try {
     return reader.model(bytes);
+  } catch (LimitReached& limit) {
+    return fail(std::move(limit.error));
   } catch (const ReadError& e) {
     return broken(e.what());
   } catch (const protozero::end_of_buffer_exception&) {

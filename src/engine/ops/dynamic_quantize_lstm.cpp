@@ -1,8 +1,9 @@
 // com.microsoft.DynamicQuantizeLSTM, version 1, of ONNX Runtime
 // (https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md): LSTM on f32 whose
 // W [directions, input, 4 hidden] and R [directions, hidden, 4 hidden] are u8 or i8 with a scale
-// and zero point a direction or a column; X and H are quantized as they come. A row is quantized by
-// its own range, so that it does not depend on the rest of its batch: docs/numerics.md.
+// and zero point a direction or a column; X and H are quantized as they come: a sequence of X and a
+// row of H by its own range, so that they do not depend on the rest of their batch:
+// docs/numerics.md.
 #include <algorithm>
 
 #include "engine/ops/op.h"
@@ -86,17 +87,20 @@ Tensor dequantized(const TensorView& w, const TensorView& scale, const TensorVie
   return out;
 }
 
-/// A row quantized by its own range and dequantized.
+/// The range of n numbers and of what was seen before.
 template <class T>
-void round_row(const T* x, int64_t n, T* out) {
-  float low = 0, high = 0;
+void widen(const T* x, int64_t n, float& low, float& high) {
   for (int64_t i = 0; i < n; ++i) {
     const auto v = static_cast<float>(x[i]);
     if (std::isnan(v)) low = high = v;
     low = std::min(low, v);
     high = std::max(high, v);
   }
-  const DynamicRange range = dynamic_range(low, high);
+}
+
+/// n numbers quantized and dequantized.
+template <class T>
+void round_row(const DynamicRange& range, const T* x, int64_t n, T* out) {
   for (int64_t i = 0; i < n; ++i) {
     const int32_t q = quantize_number<uint8_t, float>(static_cast<float>(x[i]), range.scale,
                                                       static_cast<uint8_t>(range.zero));
@@ -104,15 +108,28 @@ void round_row(const T* x, int64_t n, T* out) {
   }
 }
 
+/// [steps][batch][input], each sequence by the range of its steps within its length.
+Tensor rounded_sequences(const TensorView& x, const TensorView& lengths) {
+  Tensor out = *Tensor::make(DType::kF32, x.dims);
+  const int64_t steps = x.dims[0], batch = x.dims[1], input = x.dims[2];
+  for (int64_t b = 0; b < batch; ++b) {
+    const auto row = [&](int64_t t) { return (t * batch + b) * input; };
+    const int64_t length = lengths.data == nullptr ? steps : lengths.as<int32_t>()[b];
+    float low = 0, high = 0;
+    for (int64_t t = 0; t < std::min(length, steps); ++t)
+      widen(x.as<float>() + row(t), input, low, high);
+    const DynamicRange range = dynamic_range(low, high);
+    for (int64_t t = 0; t < steps; ++t)
+      round_row(range, x.as<float>() + row(t), input, out.mutable_as<float>() + row(t));
+  }
+  return out;
+}
+
 Status reference(RefContext& c) {
   HASTEN_TRY(const Recurrent r, parse(c));
   const Tensor w = dequantized(c.in(kInW), c.in(kInWScale), c.in(kInWZero));
   const Tensor recurrence = dequantized(c.in(kInR), c.in(kInRScale), c.in(kInRZero));
-  Tensor x = *Tensor::make(DType::kF32, c.in(kInX).dims);
-  const int64_t input = x.dims()[2], rows = x.dims()[0] * x.dims()[1];
-  for (int64_t i = 0; i < rows; ++i) {
-    round_row(c.in(kInX).as<float>() + i * input, input, x.mutable_as<float>() + i * input);
-  }
+  const Tensor x = rounded_sequences(c.in(kInX), c.in(kInLengths));
   std::vector<TensorView> in;
   for (size_t i = 0; i < 8; ++i) in.push_back(c.in(i));
   in[kInX] = x.view();
@@ -122,7 +139,10 @@ Status reference(RefContext& c) {
                    [&](size_t i, DType dtype, const Dims& dims) { return c.out(i, dtype, dims); });
   std::vector<double> h(static_cast<size_t>(recurrence.dims()[2]));
   return reference_lstm(plain, r, [&](const double* state) {
-    round_row(state, static_cast<int64_t>(h.size()), h.data());
+    const auto n = static_cast<int64_t>(h.size());
+    float low = 0, high = 0;
+    widen(state, n, low, high);
+    round_row(dynamic_range(low, high), state, n, h.data());
     return h.data();
   });
 }

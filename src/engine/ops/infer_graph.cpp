@@ -33,8 +33,8 @@ namespace {
 
 class Inference {
  public:
-  Inference(Graph& graph, const Evaluator& evaluate)
-      : graph_(graph), evaluate_(evaluate), facts_(graph.values.size()) {}
+  Inference(Graph& graph, const Evaluator& evaluate, std::vector<RefusedNode>* refused)
+      : graph_(graph), evaluate_(evaluate), refused_(refused), facts_(graph.values.size()) {}
 
   Status run() {
     for (size_t i = 0; i < graph_.values.size(); ++i) {
@@ -64,25 +64,31 @@ class Inference {
 
   Status visit(const Node& node) {
     std::vector<Facts> out(node.outputs.size());
-    if (node.def == nullptr || !known_types(node)) {
-      for (size_t i = 0; i < out.size(); ++i) {
-        if (node.outputs[i] != kNoValue) out[i] = declared(node.outputs[i]);
+    bool known = node.def != nullptr && known_types(node);
+    if (known) {
+      if (Status done = infer(node, out); !done) {
+        if (refused_ == nullptr || done.error().code != Code::kUnsupported) return done;
+        refused_->push_back({&node, std::move(done.error().message)});
+        known = false;
       }
-    } else if (node.op == "If" && node.domain.empty()) {
-      HASTEN_CHECK(branches(node, out));
-    } else if (!node.blocks.empty()) {
-      HASTEN_CHECK(loop(node, out));
-    } else {
-      std::vector<const Facts*> in;
-      in.reserve(node.inputs.size());
-      for (ValueId id : node.inputs) in.push_back(id == kNoValue ? nullptr : &facts(id));
-      HASTEN_CHECK(infer_node(node, in, out, evaluate_));
+    }
+    for (size_t i = 0; i < out.size() && !known; ++i) {
+      if (node.outputs[i] != kNoValue) out[i] = declared(node.outputs[i]);
     }
     for (size_t i = 0; i < out.size(); ++i) {
       if (node.outputs[i] != kNoValue)
         HASTEN_CHECK(store(node, node.outputs[i], std::move(out[i])));
     }
     return {};
+  }
+
+  Status infer(const Node& node, std::vector<Facts>& out) {
+    if (node.op == "If" && node.domain.empty()) return branches(node, out);
+    if (!node.blocks.empty()) return loop(node, out);
+    std::vector<const Facts*> in;
+    in.reserve(node.inputs.size());
+    for (ValueId id : node.inputs) in.push_back(id == kNoValue ? nullptr : &facts(id));
+    return infer_node(node, in, out, evaluate_);
   }
 
   /// False where an operator that we don't know made an input.
@@ -307,13 +313,15 @@ class Inference {
 
   Graph& graph_;
   const Evaluator& evaluate_;
+  std::vector<RefusedNode>* refused_;
   std::vector<Facts> facts_;
 };
 
 }  // namespace
 
-Status infer_graph(Graph& graph, const Evaluator& evaluate, std::vector<Facts>* facts) {
-  Inference inference(graph, evaluate);
+Status infer_graph(Graph& graph, const Evaluator& evaluate, std::vector<Facts>* facts,
+                   std::vector<RefusedNode>* refused) {
+  Inference inference(graph, evaluate, refused);
   HASTEN_CHECK(inference.run());
   if (facts != nullptr) *facts = inference.take();
   return {};

@@ -63,7 +63,9 @@ Status QuantizedRecurrentWeights::prepare(LowerContext& c, const Recurrent& r,
   batch_ = dims.batch;
   blocks_ = (hidden_ + kPanel - 1) / kPanel;
   columns_ = blocks_ * gates_ * kPanel;
+  steps_ = dims.steps;
   rows_ = dims.steps * dims.batch;
+  has_lengths_ = c.has_in(kInLengths);
   has_bias_ = c.has_in(kInB);
   HASTEN_TRY(w_, side(c, kInW, kInWScale, kInWZero, dims.input));
   HASTEN_TRY(r_, side(c, kInR, kInRScale, kInRZero, hidden_));
@@ -124,8 +126,11 @@ QuantizedRecurrentWeights::Ready QuantizedRecurrentWeights::run(const StepArgs& 
                               w_.pairs,
                               reinterpret_cast<int16_t*>(scratch + x_at_),
                               reinterpret_cast<int32_t*>(scratch + x_sum_at_),
-                              reinterpret_cast<float*>(scratch + x_scale_at_)};
-  s.parallel(rows_, std::max<int64_t>(1, kCheapGrain / std::max<int64_t>(w_.k, 1)),
+                              reinterpret_cast<float*>(scratch + x_scale_at_),
+                              steps_,
+                              batch_,
+                              has_lengths_ ? s.input<int32_t>(kInLengths) : nullptr};
+  s.parallel(batch_, std::max<int64_t>(1, kCheapGrain / std::max<int64_t>(w_.k * steps_, 1)),
              [&](int64_t begin, int64_t end) { kernels_->quantize_rows_f32(&rows, begin, end); });
   auto* xw = reinterpret_cast<float*>(scratch + xw_at_);
   auto* bias = reinterpret_cast<float*>(scratch + bias_at_);

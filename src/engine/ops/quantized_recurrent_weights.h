@@ -54,8 +54,8 @@ class QuantizedRecurrentWeights {
 
   const KernelTable* kernels_ = nullptr;
   int64_t gates_ = 0, directions_ = 0, hidden_ = 0, blocks_ = 0, columns_ = 0, rows_ = 0,
-          batch_ = 0;
-  bool has_bias_ = false;
+          batch_ = 0, steps_ = 0;
+  bool has_bias_ = false, has_lengths_ = false;
   Side w_{}, r_{};
   int64_t bytes_ = 0;  // of scratch
   int64_t x_at_ = 0, x_sum_at_ = 0, x_scale_at_ = 0, xw_at_ = 0, bias_at_ = 0;

@@ -31,11 +31,12 @@ int64_t output_bytes(const Graph& graph, const Node& node) {
 }
 
 Result<int> run(Graph& graph, PassContext& context) {
-  int64_t left = context.fold_budget_bytes;
+  int64_t left = context.limits.folded_bytes > 0 ? context.limits.folded_bytes : INT64_MAX;
   return for_each_block(graph, [&](Block& block) -> Result<int> {
     int changes = 0;
     std::vector<Node> kept;
     for (Node& node : block.nodes) {
+      HASTEN_CHECK(context.clock.check());
       bool constant = node.blocks.empty() && node.def != nullptr && !node.def->impure;
       int64_t in_bytes = 0;
       std::vector<Tensor> inputs;

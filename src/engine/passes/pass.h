@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "engine/ir/graph.h"
+#include "engine/ir/load_limits.h"
 #include "engine/ops/infer_graph.h"
 
 namespace hasten {
@@ -18,8 +19,8 @@ struct PassContext {
   /// Runs one node on the kernels of run time, so that folded bits equal run-time bits.
   Evaluator evaluate;
   bool exact_math = false;
-  /// Constants that folding may add, in bytes, and how many elements one of them may have.
-  int64_t fold_budget_bytes = int64_t{256} << 20;
+  LoadLimits limits;
+  LoadClock clock;  // of limits.seconds
   LogSink* log = &silent_log();
 };
 

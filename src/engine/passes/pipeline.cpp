@@ -30,6 +30,7 @@ Result<std::vector<PassReport>> run_passes(Graph& graph, PassContext& context,
   std::vector<PassReport> reports;
   for (const Pass& pass : all_passes()) {
     if (disabled.count(pass.name)) continue;
+    HASTEN_CHECK(context.clock.check());
     const int64_t start = now_ns();
     HASTEN_TRY(const int changes, pass.run(graph, context));
     if (changes > 0) {

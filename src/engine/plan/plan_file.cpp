@@ -357,9 +357,10 @@ Result<PlanFile> load_plan(const std::string& path, const std::string& isa, bool
   if (verify_blobs && hash_hex(blobs) != plan.blobs_hash()->str()) {
     return refuse(Code::kInvalidModel, "its weights have been changed");
   }
-  if (Status ok = Reader(file, blobs).read(plan, out); !ok) {
-    return refuse(Code::kInvalidModel, ok.error().message);
-  }
+  const Status ok = Reader(file, blobs).read(plan, out);
+  HASTEN_CHECK(file->check_intact());
+  if (!ok) return refuse(Code::kInvalidModel, ok.error().message);
+  out.graph.files.push_back(std::move(file));
   return out;
 }
 
