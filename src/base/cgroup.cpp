@@ -152,6 +152,19 @@ int64_t cgroup_memory_limit(const std::string& root) {
   return least;
 }
 
+int64_t available_memory(const std::string& root) {
+  int64_t available = 0;
+  for (const std::string& line : split(slurp(root + "/proc/meminfo"), '\n')) {
+    if (!line.starts_with("MemAvailable:")) continue;
+    const size_t digits = line.find_first_of("0123456789");
+    if (digits == line.npos) break;
+    const std::string number = line.substr(digits, line.find(' ', digits) - digits);
+    if (parse(number, available)) available *= 1024;
+  }
+  const int64_t limit = cgroup_memory_limit(root);
+  return limit > 0 && (available == 0 || limit < available) ? limit : available;
+}
+
 Throttling cgroup_throttling(const std::string& root) {
   Throttling sum;
   for (const std::string& folder : cgroup_folders("cpu", root)) {

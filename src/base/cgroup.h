@@ -20,6 +20,10 @@ double cgroup_cpu_quota(const std::string& root = "");
 /// The tightest memory limit in bytes, 0 if none.
 int64_t cgroup_memory_limit(const std::string& root = "");
 
+/// Bytes that could be allocated now: what the kernel calls available, within the cgroup's limit;
+/// 0: not known.
+int64_t available_memory(const std::string& root = "");
+
 /// How often, and for how long, the quota stopped our group or one above it.
 struct Throttling {
   bool known = false;  // false: no quota accounting here

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "engine/ops/work.h"
 #include "engine/plan/step_info.h"
 
 namespace hasten {
@@ -19,9 +20,9 @@ std::optional<Dims> dims_of(const Graph& graph, ValueId id) {
   return to_dims(value.shape);
 }
 
-double product(const Dims& dims, size_t from = 0) {
+double product(const Dims& dims) {
   double n = 1;
-  for (size_t d = from; d < dims.size(); ++d) n *= static_cast<double>(dims[d]);
+  for (const int64_t d : dims) n *= static_cast<double>(d);
   return n;
 }
 
@@ -29,36 +30,10 @@ bool is_one_of(const std::string& op, std::initializer_list<const char*> names) 
   return std::any_of(names.begin(), names.end(), [&op](const char* n) { return op == n; });
 }
 
-/// Multiply-adds of a node; 0 for one that has none, nothing where a shape is missing.
 std::optional<double> multiply_adds(const Graph& graph, const Node& node) {
-  auto in = [&](size_t i) { return dims_of(graph, node.input(i)); };
-  const auto out = dims_of(graph, node.outputs.empty() ? kNoValue : node.outputs[0]);
-  if (is_one_of(node.op, {"Conv", "ConvInteger", "QLinearConv"})) {
-    const auto weight = in(node.op == "QLinearConv" ? 3 : 1);
-    if (!weight || !out) return std::nullopt;
-    return product(*out) * product(*weight, 1);  // out: N M spatial; weight: M C/group kernel
-  }
-  if (node.op == "ConvTranspose") {
-    const auto x = in(0), weight = in(1);
-    if (!weight || !x) return std::nullopt;
-    return product(*x) * product(*weight, 1);  // x: N C spatial; weight: C M/group kernel
-  }
-  if (is_one_of(node.op, {"MatMul", "MatMulInteger", "QLinearMatMul", "FusedMatMul"})) {
-    const auto a = in(0);
-    if (!a || !out || a->empty()) return std::nullopt;
-    return product(*out) * static_cast<double>(a->back());
-  }
-  if (node.op == "Gemm") {
-    const auto a = in(0);
-    if (!a || !out || a->size() != 2) return std::nullopt;
-    return product(*out) * static_cast<double>((*a)[node.attr_int("transA", 0) != 0 ? 0 : 1]);
-  }
-  if (is_one_of(node.op, {"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM"})) {
-    const auto x = in(0), w = in(1), r = in(2);
-    if (!x || !w || !r || x->size() != 3) return std::nullopt;
-    return static_cast<double>((*x)[0] * (*x)[1]) * (product(*w) + product(*r));
-  }
-  return 0;
+  return hasten::multiply_adds(
+      node, [&](size_t i) { return dims_of(graph, node.input(i)); },
+      dims_of(graph, node.outputs.empty() ? kNoValue : node.outputs[0]));
 }
 
 std::optional<double> moved_bytes(const Graph& graph, const Node& node) {

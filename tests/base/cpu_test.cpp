@@ -53,6 +53,15 @@ class Tree : public ::testing::Test {
   std::string root_;
 };
 
+TEST_F(Tree, AvailableMemoryIsWhatBothAllow) {
+  EXPECT_EQ(available_memory(root_), 0);
+  put("/proc/meminfo", "MemTotal:       8000000 kB\nMemAvailable:    4000000 kB\n");
+  EXPECT_EQ(available_memory(root_), 4096000000);
+  cgroup_v2("/a");
+  put("/sys/fs/cgroup/a/memory.max", "1073741824\n");
+  EXPECT_EQ(available_memory(root_), 1073741824);
+}
+
 TEST_F(Tree, QuotaOf200PercentOnEightCpus) {
   cpus("0-7", "0-7");
   cgroup_v2("/system.slice/run-7.service");

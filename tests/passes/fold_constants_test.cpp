@@ -81,6 +81,16 @@ TEST(FoldConstants, LeavesWhatWouldGrow) {
                                        "%t = Expand(%v, %dims)\n%y = Gather(%t, %i)\nout %y\n"));
 }
 
+TEST(FoldConstants, LeavesWhatWouldTakeLong) {
+  // 10^12 products of small operands, to one number.
+  std::string ones = "1";
+  for (int i = 1; i < 1000; ++i) ones += ", 1";
+  EXPECT_TRUE(leaves("fold_constants", kHead + "const %v: f32[1000] = {" + ones +
+                                           "}\nin %x: f32[1]\n"
+                                           "%e = Einsum(%v, %v, %v, %v) {equation=\"a,b,c,d->\"}\n"
+                                           "%y = Add(%x, %e)\nout %y\n"));
+}
+
 TEST(FoldConstants, KeepsToItsBudget) {
   const std::string text = kHead +
                            "const %a: f32[4] = {1, 2, 3, 4}\nin %x: f32[4]\n"

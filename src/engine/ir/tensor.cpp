@@ -1,18 +1,61 @@
 #include "engine/ir/tensor.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
 
+#include "base/cgroup.h"
+
 namespace hasten {
+
+namespace {
+
+/// From here on the system's own pages are taken: they are zero without being touched.
+constexpr size_t kLarge = size_t{32} << 20;
+
+Result<std::shared_ptr<const void>> zeros(size_t bytes) {
+  if (bytes < kLarge) {
+    void* data = std::aligned_alloc(64, bytes);
+    if (data == nullptr)
+      return fail(Code::kOutOfMemory, "no memory for a tensor of {} bytes", bytes);
+    std::memset(data, 0, bytes);
+    return std::shared_ptr<const void>(data,
+                                       [](const void* p) { std::free(const_cast<void*>(p)); });
+  }
+  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED)
+    return fail(Code::kOutOfMemory, "no memory for a tensor of {} bytes", bytes);
+  return std::shared_ptr<const void>(
+      data, [bytes](const void* p) { ::munmap(const_cast<void*>(p), bytes); });
+}
+
+/// Linux promises more memory than there is, and kills whoever uses it: so we ask first.
+Status check_memory(int64_t n, DType dtype) {
+  const size_t element = dtype == DType::kString ? sizeof(std::string)
+                         : holds_objects(dtype)  ? sizeof(Tensor)
+                                                 : dtype_size(dtype);
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(n), element, &bytes) || bytes > INT64_MAX / 2)
+    return fail(Code::kOutOfMemory, "no memory for {} elements", n);
+  if (bytes < kLarge) return {};
+  const int64_t available = available_memory();
+  if (available <= 0 || static_cast<int64_t>(bytes) <= available) return {};
+  return fail(Code::kOutOfMemory, "no memory for a tensor of {} bytes: {} are available", bytes,
+              available);
+}
+
+}  // namespace
 
 Result<Tensor> Tensor::make(DType dtype, Dims dims) {
   HASTEN_TRY(const int64_t n, checked_count(dims));
   Tensor t;
   t.dtype_ = dtype;
   t.dims_ = std::move(dims);
+  HASTEN_CHECK(check_memory(n, dtype));
   if (dtype == DType::kString) {
     auto strings =
         std::shared_ptr<std::string[]>(new (std::nothrow) std::string[static_cast<size_t>(n)]);
@@ -26,13 +69,8 @@ Result<Tensor> Tensor::make(DType dtype, Dims dims) {
     t.data_ = std::shared_ptr<const void>(tensors, tensors.get());
     return t;
   }
-  if (n > INT64_MAX / 16 - 64) return fail(Code::kOutOfMemory, "no memory for {} elements", n);
   const size_t bytes = (static_cast<size_t>(n) * dtype_size(dtype) + 127) / 64 * 64;
-  void* data = std::aligned_alloc(64, bytes);
-  if (data == nullptr) return fail(Code::kOutOfMemory, "no memory for a tensor of {} bytes", bytes);
-  std::memset(data, 0, bytes);
-  t.data_ =
-      std::shared_ptr<const void>(data, [](const void* p) { std::free(const_cast<void*>(p)); });
+  HASTEN_TRY(t.data_, zeros(bytes));
   return t;
 }
 

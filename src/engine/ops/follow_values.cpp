@@ -5,10 +5,13 @@
 
 #include "engine/ops/elementwise.h"
 #include "engine/ops/shape_math.h"
+#include "engine/ops/work.h"
 
 namespace hasten {
 
 namespace {
+
+constexpr double kMaxFollowedSteps = 1e7;
 
 bool holds_symbols(const Facts& facts) {
   return facts.dtype == DType::kI64 &&
@@ -166,6 +169,12 @@ Status follow_values(const Node& node, std::span<const Facts* const> in, std::sp
     if (out[i].known_shape() && count_of(to_dims(out[i].shape)) > kMaxKnownElements) return {};
   }
   if (all_known) return {};
+  // Small inputs can still be much work: Einsum "a,b,c,d->".
+  const double steps = loop_steps(
+      node,
+      [&](size_t i) { return inputs[i].empty() ? std::nullopt : std::optional(inputs[i].dims()); },
+      std::nullopt);
+  if (steps > kMaxFollowedSteps) return {};
   if (symbols && !followable) {
     if (!all_shapes || in.empty()) return {};
     if (is_symbolic_op(node)) {

@@ -4,8 +4,11 @@
 //
 // On the kernels of run time, so the bits are those of run time. Results larger than 1 MB that are
 // more than four times their inputs stay as they are (an Expand or Tile of a constant would only
-// cost memory), and so does what would pass the budget.
+// cost memory), and so does what would pass the limits: of bytes, and of work.
+#include <algorithm>
+
 #include "engine/ops/op.h"
+#include "engine/ops/work.h"
 #include "engine/passes/pass.h"
 #include "engine/passes/rewrite.h"
 
@@ -14,6 +17,8 @@ namespace hasten {
 namespace {
 
 constexpr int64_t kAlwaysSmall = int64_t{1} << 20;
+/// Of all folded nodes: about a second of plain loops.
+constexpr double kMaxSteps = 1e9;
 
 /// Bytes of the outputs, or -1 where inference doesn't know them.
 int64_t output_bytes(const Graph& graph, const Node& node) {
@@ -30,8 +35,23 @@ int64_t output_bytes(const Graph& graph, const Node& node) {
   return bytes;
 }
 
+/// Of a node with constant inputs and outputs of known shapes.
+double loop_steps_of(const Graph& graph, const Node& node) {
+  const auto made = std::find_if(node.outputs.begin(), node.outputs.end(),
+                                 [](ValueId id) { return id != kNoValue; });
+  if (made == node.outputs.end()) return 0;
+  return loop_steps(
+      node,
+      [&](size_t i) -> std::optional<Dims> {
+        if (!node.has_input(i)) return std::nullopt;
+        return graph.value(node.inputs[i]).constant.dims();
+      },
+      to_dims(graph.value(*made).shape));
+}
+
 Result<int> run(Graph& graph, PassContext& context) {
   int64_t left = context.limits.folded_bytes > 0 ? context.limits.folded_bytes : INT64_MAX;
+  double steps_left = kMaxSteps;
   return for_each_block(graph, [&](Block& block) -> Result<int> {
     int changes = 0;
     std::vector<Node> kept;
@@ -54,7 +74,9 @@ Result<int> run(Graph& graph, PassContext& context) {
       const int64_t bytes = constant ? output_bytes(graph, node) : -1;
       constant = constant && bytes >= 0 && bytes <= left &&
                  (bytes <= kAlwaysSmall || bytes <= 4 * in_bytes);
-      if (constant) {
+      const double steps = constant ? loop_steps_of(graph, node) : 0;
+      if (constant && steps <= steps_left) {
+        steps_left -= steps;
         auto outputs = context.evaluate(node, inputs);
         // A node that fails here would fail at run time, if it ever runs: leave it to that.
         if (outputs) {

@@ -1,0 +1,23 @@
+// How much arithmetic a node is, told from shapes.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "engine/ir/graph.h"
+
+namespace hasten {
+
+/// The dims of input i; nothing if they are not known or the input is absent.
+using DimsOf = std::function<std::optional<Dims>(size_t i)>;
+
+/// Multiply-adds of a node: convolutions, matrix products, Einsum, recurrent layers. 0 for one that
+/// has none; nothing where a shape is missing.
+std::optional<double> multiply_adds(const Node& node, const DimsOf& in,
+                                    const std::optional<Dims>& out);
+
+/// Elements that the plain loops of a node visit: its multiply-adds, or for a pool its windows; at
+/// least its outputs.
+double loop_steps(const Node& node, const DimsOf& in, const std::optional<Dims>& out);
+
+}  // namespace hasten
