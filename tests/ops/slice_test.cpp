@@ -25,7 +25,10 @@ TEST(Slice, TakesExtremes) {
                      {0, INT64_MAX, INT64_MAX, {0}},
                      {5, 0, INT64_MIN, {5}},
                      {INT64_MAX, INT64_MAX, 1, {}},
-                     {INT64_MIN, INT64_MIN, -1, {}}};
+                     // A start before the first element is clamped to it (numpy takes nothing).
+                     {INT64_MIN, INT64_MIN, -1, {0}},
+                     {-7, INT64_MIN, -2, {0}},
+                     {-7, 0, -1, {}}};
   for (const auto& k : cases) {
     SCOPED_TRACE(fmt::format("{} to {} by {}", k.start, k.end, k.step));
     check_op(slice(kSix, {k.start}, {k.end}, {0}, {k.step}),

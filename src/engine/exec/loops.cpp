@@ -294,6 +294,7 @@ Result<std::vector<Tensor>> scan_batch(const LoopCall& call) {
     for (size_t i = 1; i < call.in.size(); ++i) {
       HASTEN_TRY(own.emplace_back(), slice(call.in[i], 0, b));
     }
+    views.reserve(own.size());
     for (const Tensor& t : own) views.push_back(t.view());
     HASTEN_TRY(const std::vector<Tensor> one, scan_once(call, attrs, views, scanned, steps));
     for (size_t k = 0; k < one.size(); ++k) {

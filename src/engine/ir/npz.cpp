@@ -326,24 +326,25 @@ Status write_npz(const std::string& path,
                 arrays.size());
   }
   for (const auto& [name, tensor] : arrays) {
-    auto bytes = npy_bytes(tensor);
-    if (!bytes) {
-      return fail(bytes.error().code, "'{}': array '{}': {}", path, name, bytes.error().message);
+    auto made = npy_bytes(tensor);
+    if (!made) {
+      return fail(made.error().code, "'{}': array '{}': {}", path, name, made.error().message);
     }
-    if (name.size() + 4 > UINT16_MAX || out.size() + bytes->size() > UINT32_MAX / 2) {
+    const std::string bytes = std::move(*made);
+    if (name.size() + 4 > UINT16_MAX || out.size() + bytes.size() > UINT32_MAX / 2) {
       return fail(Code::kInvalidArgument, "'{}': array '{}' makes it too large for a .npz", path,
                   name);
     }
     Entry e;
     e.name = name + ".npy";
     e.offset = out.size();
-    e.bytes = bytes->size();
+    e.bytes = bytes.size();
     e.crc = static_cast<uint32_t>(
-        crc32_z(0, reinterpret_cast<const Bytef*>(bytes->data()), bytes->size()));
+        crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
     store(out, kLocalMagic);
     store_entry(out, e);
     out += e.name;
-    out += *bytes;
+    out += bytes;
     store(directory, kEntryMagic);
     store<uint16_t>(directory, 20);
     store_entry(directory, e);

@@ -1,6 +1,7 @@
 #include "engine/ir/text.h"
 
 #include <xxhash.h>
+#include <cmath>
 
 #include <map>
 #include <unordered_map>
@@ -44,8 +45,9 @@ std::string quoted(std::string_view text) {
 /// The shortest digits that parse to the same value; other bits of a NaN in hex.
 template <class F, class U>
 std::string float_text(F value, U bits, U default_nan) {
-  if (value != value && bits != default_nan) return fmt::format("nan({:#x})", bits);
-  if (value != value) return "nan";
+  if (std::isnan(value)) {
+    return bits == default_nan ? std::string("nan") : fmt::format("nan({:#x})", bits);
+  }
   return fmt::format("{}", value);
 }
 
@@ -202,7 +204,7 @@ class Printer {
 
   /// Nameless dims (Dim::fresh) have numbers of the process; the text counts its own.
   std::string dim(Dim d) {
-    const std::string text = d.text();
+    std::string text = d.text();
     if (d.known()) return text;
     if (text.find('?') != text.npos) {
       return fmt::format("?{}", nameless_.try_emplace(d.code(), nameless_.size()).first->second);

@@ -9,8 +9,8 @@ namespace HASTEN_NS {
 namespace {
 
 HASTEN_INLINE F16 max_or_nan(F16 best, F16 x) {
-  HASTEN_EACH best.v[i_] = hn::IfThenElse(
-      hn::Or(hn::Gt(x.v[i_], best.v[i_]), hn::Ne(x.v[i_], x.v[i_])), x.v[i_], best.v[i_]);
+  HASTEN_EACH best.v[i_] =
+      hn::IfThenElse(hn::Or(hn::Gt(x.v[i_], best.v[i_]), hn::IsNaN(x.v[i_])), x.v[i_], best.v[i_]);
   return best;
 }
 

@@ -33,7 +33,8 @@ Range resolve_range(int64_t dim, int64_t start, int64_t end, int64_t step) {
     const int64_t stop = std::clamp<int64_t>(from_front(end), 0, dim);
     if (stop > r.start) r.count = (stop - r.start - 1) / step + 1;
   } else {
-    r.start = std::clamp<int64_t>(from_front(start), -1, dim - 1);
+    // The specification has 0, not -1 as numpy: a start before the first element takes that one.
+    r.start = std::clamp<int64_t>(from_front(start), 0, dim - 1);
     const int64_t stop = std::clamp<int64_t>(from_front(end), -1, dim - 1);
     // The magnitude of INT64_MIN fits in the unsigned type only.
     const uint64_t stride = -static_cast<uint64_t>(step);
