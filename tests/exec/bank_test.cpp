@@ -141,6 +141,70 @@ TEST(InPlace, AResidualThatIsTheInputStaysWhole) {
          {f32({1, 2}, {1, 2})}, {1, 2}, {3, 3});
 }
 
+TEST(Bank, AResidualMayBeAConstant) {
+  // Eight channels, so that the convolution and what is added to it are blocked.
+  std::vector<double> want;
+  for (int i = 0; i < 16; ++i) want.push_back((i / 2 + 1) * (i % 2 + 1) + 10 * i);
+  expect(
+      13,
+      "const %w: f32[8,1,1,1] = {1, 2, 3, 4, 5, 6, 7, 8}\n"
+      "const %r: f32[1,8,1,2] = {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140, "
+      "150}\nin %x: f32[1,1,1,2]\n%c = Conv(%x, %w)\n%y = Add(%c, %r)\nout %y\n",
+      {f32({1, 1, 1, 2}, {1, 2})}, {1, 8, 1, 2}, want);
+}
+
+TEST(Bank, OutputsThatAreLeftOut) {
+  expect(13, "in %x: f32[4]\n%q = DynamicQuantizeLinear(%x)\n%y = Identity(%q)\nout %y\n",
+         {f32({4}, {0, 1, 2, 255})}, {4}, {0, 1, 2, 255});
+}
+
+TEST(Bank, NothingIsLeftOutOfAList) {
+  auto graph = parse_graph(
+      "graph \"g\" opset {\"\": 13}\nin %x: f32[2]\n"
+      "%y = Max(%x, _, %x) \"m\"\nout %y\n");
+  ASSERT_TRUE(graph);
+  const Status ok = bind_graph(*graph);
+  ASSERT_FALSE(ok);
+  EXPECT_EQ(ok.error().message, "node 'm' (Max): input 1 is required, but absent");
+}
+
+TEST(Bank, NanIsTheMaximumOfItsWindow) {
+  expect(13, "in %x: f32[1,1,1,5]\n%y = MaxPool(%x) {kernel_shape=[1,2]}\nout %y\n",
+         {f32({1, 1, 1, 5}, {1, kNan, 3, 2, -kInf})}, {1, 1, 1, 4}, {kNan, kNan, 3, 2});
+}
+
+TEST(Bank, NanIsNotClippedByRecurrentOperators) {
+  for (const char* op : {"RNN", "GRU", "LSTM"}) {
+    const int gates = op[0] == 'R' ? 1 : op[0] == 'G' ? 3 : 4;
+    const std::string ones = gates == 1 ? "1" : gates == 3 ? "1, 1, 1" : "1, 1, 1, 1";
+    expect(14,
+           fmt::format("const %w: f32[1,{0},1] = {{{1}}}\nconst %r: f32[1,{0},1] = {{{1}}}\n"
+                       "in %x: f32[1,1,1]\n%y = {2}(%x, %w, %r) {{hidden_size=1, clip=1.0}}\n"
+                       "out %y\n",
+                       gates, ones, op),
+           {f32({1, 1, 1}, {kNan})}, {1, 1, 1, 1}, {kNan});
+  }
+}
+
+TEST(Bank, OutputsCountForTheMemoryLimit) {
+  EngineOptions options;
+  options.memory_limit = 1 << 20;
+  // Padded to 4 million elements; and a range whose length only its elements tell.
+  const auto padded = answer(13,
+                             "const %p: i64[2] = {0, 4000000}\nin %x: f32[1]\n%y = Pad(%x, %p)\n"
+                             "out %y\n",
+                             {f32({1}, {1})}, options);
+  const auto counted = answer(13,
+                              "const %z: i64[] = {0}\nconst %one: i64[] = {1}\nin %n: i64[]\n"
+                              "%r = Range(%z, %n, %one)\n%y = Neg(%r)\nout %y\n",
+                              {i64({}, {4000000})}, options);
+  for (const auto* got : {&padded, &counted}) {
+    ASSERT_FALSE(*got);
+    EXPECT_NE(got->error().message.find("the limit is 1048576"), std::string::npos)
+        << got->error().message;
+  }
+}
+
 TEST(Bank, M2ResizeTiesAndAxesThatStay) {
   const auto resize = [](const std::string& mode) {
     return "const %none: f32[0] = {}\nconst %sizes: i64[4] = {1, 1, 1, 6}\nin %x: f32[1,1,1,20]\n"

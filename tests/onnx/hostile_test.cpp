@@ -244,6 +244,12 @@ TEST(Hostile, Nodes) {
              "a node without op_type (graph.node[0]");
 }
 
+TEST(Hostile, ATypeThatHoldsNone) {
+  EXPECT_EQ(message(load(with_nodes(
+                {node("Optional", {"x"}, {"y"}, {Proto().bytes(1, "type").varint(20, 13)}, "n")}))),
+            "invalid_model: node 'n' (Optional): attribute 'type' is of type type, but holds none");
+}
+
 TEST(Hostile, ConstantNodes) {
   auto error = [](std::vector<Proto> attrs) {
     return message(load(with_nodes(

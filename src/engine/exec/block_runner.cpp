@@ -1,5 +1,6 @@
 #include "engine/exec/block_runner.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/clock.h"
@@ -81,21 +82,26 @@ Status BlockRunner::set_output(const Segment::Output& output) {
   return {};
 }
 
+Status BlockRunner::check_budget(int64_t bytes) const {
+  const int64_t limit = context_.memory_limit;
+  if (limit == 0 || bytes <= limit) return {};
+  return fail(Code::kOutOfMemory,
+              "the model needs {} bytes of activations and packed weights for these inputs, the "
+              "limit is {}: raise --memory-limit or make the inputs smaller",
+              bytes, limit);
+}
+
 Status BlockRunner::bind_segment(size_t depth, std::shared_ptr<Segment> segment) {
   while (bound_.size() <= depth) bound_.push_back(std::make_unique<Bound>());
   for (size_t d = depth; d < bound_.size(); ++d) bound_[d]->segment.reset();
   Bound& bound = *bound_[depth];
+  int64_t need =
+      static_cast<int64_t>(segment->arena_bytes) + static_cast<int64_t>(context_.packed->bytes());
+  for (const Segment::Output& output : segment->outputs) {
+    need += count_of(output.dims) * static_cast<int64_t>(dtype_size(output.dtype));
+  }
+  HASTEN_CHECK(check_budget(need));
   if (bound.arena.empty() || bound.arena.bytes() < segment->arena_bytes) {
-    const int64_t limit = context_.memory_limit;
-    const int64_t need =
-        static_cast<int64_t>(segment->arena_bytes) + static_cast<int64_t>(context_.packed->bytes());
-    if (limit > 0 && need > limit) {
-      return fail(
-          Code::kOutOfMemory,
-          "the model needs {} bytes of activations and packed weights for these inputs, the "
-          "limit is {}: raise --memory-limit or make the inputs smaller",
-          need, limit);
-    }
     bound.arena = Tensor();
     HASTEN_TRY(bound.arena, Tensor::make(DType::kU8, {static_cast<int64_t>(segment->arena_bytes)}));
   }
@@ -109,6 +115,14 @@ Status BlockRunner::bind_segment(size_t depth, std::shared_ptr<Segment> segment)
                            static_cast<std::byte*>(const_cast<void*>(address(step.scratch)))});
     for (const Place& p : step.in) bound.in.push_back(address(p));
     for (const Place& p : step.out) bound.out.push_back(const_cast<void*>(address(p)));
+    // Kernels see those that are left out at the end as null too.
+    const OpDef& def = *step.node->def;
+    for (int i = static_cast<int>(step.in.size()); i < def.max_inputs; ++i) {
+      bound.in.push_back(nullptr);
+    }
+    for (int i = static_cast<int>(step.out.size()); i < def.max_outputs; ++i) {
+      bound.out.push_back(nullptr);
+    }
   }
   bound.segment = std::move(segment);
   return {};
@@ -227,6 +241,9 @@ Result<std::shared_ptr<Segment>> BlockRunner::next(Bound& bound, Observer* obser
     return fail(Code::kUnsupported, "{}: output shapes that depend on elements", node.label());
   }
   RefContext context(node, views, [&](size_t i, DType dtype, const Dims& dims) -> Result<void*> {
+    HASTEN_TRY(const int64_t count, checked_count(dims));
+    const int64_t most = INT64_MAX / static_cast<int64_t>(dtype_size(dtype));
+    HASTEN_CHECK(check_budget(std::min(count, most) * static_cast<int64_t>(dtype_size(dtype))));
     Tensor& tensor = heap_[node.outputs[i]];
     HASTEN_TRY(tensor, Tensor::make(dtype, dims));
     describe(dtype, dims);

@@ -62,6 +62,8 @@ class BlockRunner {
     std::vector<Call> calls;
   };
 
+  /// Error: out_of_memory, where the limit is less.
+  Status check_budget(int64_t bytes) const;
   Status bind_segment(size_t depth, std::shared_ptr<Segment> segment);
   Status run_steps(Bound& bound, Observer* observer);
   Status run_reference(const Step& step, const Bound::Call& call, const Bound& bound);

@@ -11,8 +11,9 @@ namespace {
 
 constexpr int64_t kRowChunk = 24;  // sequences at a time
 
-HASTEN_INLINE F16 gate(F16 z, const Activation& a, float clip) {
-  if (clip < __builtin_inff()) z = min(max(z, set1(-clip)), set1(clip));
+/// NaN stays NaN.
+HASTEN_INLINE F16 gate(F16 z, const Activation& a, float limit) {
+  if (limit < __builtin_inff()) z = clip(z, -limit, limit);
   return activate(z, a.kind, a.a, a.b);
 }
 

@@ -240,7 +240,10 @@ Result<Attr> decode_attribute(const AttributeProto& a, AttributeProto::Type type
       return Attr(std::move(strings));
     }
     case A::kTypeProto: {
-      const TypeProto& t = a.tp.at(0);
+      if (a.tp.empty()) {
+        return fail(Code::kInvalidModel, "attribute '{}' is of type type, but holds none", a.name);
+      }
+      const TypeProto& t = a.tp[0];
       if (t.kind == TypeProto::Kind::kTensor) {
         HASTEN_TRY(const DType dtype, decode_dtype(t.elem_type));
         return Attr(std::string(dtype_name(dtype)));

@@ -27,7 +27,9 @@ Status check_counts(const Node& node, const OpDef& def) {
     return fail(Code::kInvalidModel, "{}: has {} outputs, the operator gives {}", node.label(),
                 outs, range_text(def.min_outputs, def.max_outputs));
   }
-  for (int i = 0; i < def.min_inputs; ++i) {
+  // Nothing may be left out of a list; but nodes with blocks have leading inputs that are no list.
+  const bool list = def.max_inputs < 0 && def.reference != nullptr;
+  for (int i = 0; i < (list ? ins : def.min_inputs); ++i) {
     if (!node.has_input(static_cast<size_t>(i))) {
       return fail(Code::kInvalidModel, "{}: input {} is required, but absent", node.label(), i);
     }

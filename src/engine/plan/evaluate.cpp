@@ -1,5 +1,7 @@
 #include "engine/plan/evaluate.h"
 
+#include <algorithm>
+
 #include "engine/kernels/kernels.h"
 #include "engine/ops/packed.h"
 
@@ -65,6 +67,10 @@ Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tens
     }
     out_data.push_back(outputs[i].mutable_data());
   }
+  // Those that are left out at the end are null too.
+  in_data.resize(std::max(in_data.size(), static_cast<size_t>(std::max(0, node.def->max_inputs))));
+  out_data.resize(
+      std::max(out_data.size(), static_cast<size_t>(std::max(0, node.def->max_outputs))));
   HASTEN_TRY(Tensor scratch,
              Tensor::make(DType::kU8, {static_cast<int64_t>(lowered.scratch_bytes)}));
   std::atomic<int64_t> fault{0};
