@@ -63,8 +63,8 @@ Result<std::shared_ptr<MappedFile>> ExternalFiles::open(std::string_view locatio
   if (!allow_symlinks_out_ && !is_inside(file, folder)) {
     return fail(
         Code::kInvalidModel,
-        "external data '{}' is a link that leaves the folder of the model; it can be allowed "
-        "explicitly",
+        "external data '{}' is a link that leaves the folder of the model (see "
+        "--allow-external-links)",
         location);
   }
   HASTEN_TRY(MappedFile mapped, MappedFile::open(file.string()));
