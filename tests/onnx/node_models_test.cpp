@@ -1,6 +1,7 @@
 // The node models that ONNX ships with its tests: each loads, or is refused by name.
 #include <algorithm>
 
+#include "base/cache_dir.h"
 #include "engine/ir/text.h"
 #include "engine/ops/infer_graph.h"
 #include "tests/onnx/load_util.h"
@@ -8,9 +9,7 @@
 namespace hasten::test {
 namespace {
 
-TEST(NodeModels, LoadOrAreRefusedByName) {
-  const std::filesystem::path folder = "/usr/share/libonnx-testdata/data/node";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "libonnx-testdata is not installed";
+void load_all(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> models;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     models.push_back(entry.path() / "model.onnx");
@@ -35,9 +34,21 @@ TEST(NodeModels, LoadOrAreRefusedByName) {
     ASSERT_TRUE(parsed) << path << ": " << parsed.error().message << "\n" << text;
     EXPECT_EQ(print_graph(*parsed, 1 << 20), text) << path;
   }
-  RecordProperty("loaded", static_cast<int>(loaded));
-  RecordProperty("refused", static_cast<int>(refused));
+  testing::Test::RecordProperty("loaded", static_cast<int>(loaded));
+  testing::Test::RecordProperty("refused", static_cast<int>(refused));
   EXPECT_GT(loaded, refused);
+}
+
+TEST(NodeModels, LoadOrAreRefusedByName) {
+  const std::filesystem::path folder = "/usr/share/libonnx-testdata/data/node";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "libonnx-testdata is not installed";
+  load_all(folder);
+}
+
+TEST(NodeModels, OfTheOnnxPackage) {
+  const auto folder = std::filesystem::path(cache_dir()) / "node_tests" / "within";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "tools/node_tests has not been run";
+  load_all(folder);
 }
 
 }  // namespace
