@@ -1,7 +1,9 @@
 // The node tests that ONNX ships, those of libonnx-testdata and those that tools/node_tests writes:
-// every one gives the right answer, on the references and on the kernels of every tier, or is
-// refused by name. Random ones are judged by their distribution.
+// every one gives the right answer, on the references, on the kernels of every tier and through a
+// plan file, or is refused by name. Random ones are judged by their distribution.
 #include <gtest/gtest.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,8 +14,9 @@
 #include <optional>
 
 #include "base/cache_dir.h"
-#include "engine/exec/engine.h"
+#include "engine/exec/native.h"
 #include "engine/onnx/load.h"
+#include "engine/plan/plan_file.h"
 #include "tests/ops/op_harness.h"
 
 namespace hasten::test {
@@ -96,16 +99,21 @@ Result<Tensor> read_value(const std::string& bytes, DType dtype) {
   return read_tensor(bytes);
 }
 
-/// input_0.pb, input_1.pb, …
+/// The values of a graph's inputs or outputs: input_0.pb, input_1.pb, …
 Result<std::vector<Tensor>> read_values(const fs::path& folder, const std::string& stem,
-                                        const std::vector<Port>& ports) {
+                                        const Graph& graph, const std::vector<ValueId>& ids) {
   std::vector<Tensor> tensors;
-  for (int i = 0;; ++i) {
+  for (size_t i = 0;; ++i) {
     const fs::path path = folder / fmt::format("{}_{}.pb", stem, i);
     if (!fs::exists(path)) return tensors;
-    const size_t at = tensors.size();
-    HASTEN_TRY(Tensor t,
-               read_value(read_file(path), at < ports.size() ? ports[at].dtype : DType::kNone));
+    const DType dtype = i < ids.size() ? graph.value(ids[i]).dtype : DType::kNone;
+    HASTEN_TRY(Tensor t, read_value(read_file(path), dtype));
+    if (t.dtype() == DType::kU16 && dtype == DType::kBF16) {
+      // Older files hold bfloat16 as the bits of uint16.
+      TensorView view = t.view();
+      view.dtype = dtype;
+      HASTEN_TRY(t, Tensor::copy(view));
+    }
     tensors.push_back(std::move(t));
   }
 }
@@ -177,43 +185,84 @@ struct Way {
   std::string name;
   const char* isa;
   EngineOptions options;
+  /// Inputs from this one on are constants of the model, as weights are.
+  size_t first_constant = SIZE_MAX;
+  bool by_plan_file = false;
 };
+
+/// Puts constants in the place of inputs and removes those from the inputs' values.
+void fix_inputs(Graph& graph, size_t first, std::vector<Tensor>& inputs) {
+  std::vector<ValueId> ids;
+  std::vector<Tensor> left;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ValueId id = graph.main.inputs[i];
+    const DType dtype = inputs[i].dtype();
+    if (i < first || dtype == DType::kSequence || dtype == DType::kOptional) {
+      ids.push_back(id);
+      left.push_back(inputs[i]);
+      continue;
+    }
+    Value& value = graph.value(id);
+    value.has_shape = true;
+    value.shape = to_shape(inputs[i].dims());
+    value.constant = inputs[i];
+  }
+  graph.main.inputs = ids;
+  inputs = left;
+}
+
+/// The engine of a graph that is written as a plan file and read again.
+Result<std::unique_ptr<Engine>> through_plan_file(Context& context, const NativeEngine& native) {
+  const std::string path = fmt::format("{}/hasten_node_{}.hplan", testing::TempDir(), getpid());
+  HASTEN_CHECK(
+      save_plan(path, native.graph(), native.packed(), isa_name(context.isa()), "hash", false));
+  auto mapped = open_engine(context, path, native.options());
+  fs::remove(path);
+  return mapped;
+}
+
+/// Runs one set of inputs and compares with the outputs wanted.
+Status run_set(Context& context, const Way& way, Graph graph, const fs::path& data) {
+  HASTEN_TRY(auto inputs, read_values(data, "input", graph, graph.main.inputs));
+  HASTEN_TRY(const auto want, read_values(data, "output", graph, graph.main.outputs));
+  const bool random = is_random(graph);
+  if (inputs.size() != graph.main.inputs.size()) {
+    return fail(Code::kInternal, "{} inputs, the model has {}", inputs.size(),
+                graph.main.inputs.size());
+  }
+  fix_inputs(graph, way.first_constant, inputs);
+  HASTEN_TRY(std::unique_ptr<Engine> engine,
+             NativeEngine::compile(context, std::move(graph), way.options));
+  if (way.by_plan_file) {
+    HASTEN_TRY(engine, through_plan_file(context, static_cast<const NativeEngine&>(*engine)));
+  }
+  HASTEN_TRY(const auto runner, engine->make_runner());
+  std::vector<TensorView> views;
+  for (const Tensor& t : inputs) views.push_back(t.view());
+  HASTEN_CHECK(runner->bind(views));
+  HASTEN_CHECK(runner->run());
+  const auto outputs = runner->outputs();
+  if (outputs.size() != want.size()) {
+    return fail(Code::kInternal, "{} outputs, wanted {}", outputs.size(), want.size());
+  }
+  for (size_t i = 0; i < want.size(); ++i) {
+    const Tensor got = Tensor::borrow(outputs[i].dtype, outputs[i].dims, outputs[i].data, nullptr);
+    const std::string text =
+        random ? random_difference(got, want[i]) : value_difference(got, want[i]);
+    if (!text.empty()) return fail(Code::kInternal, "output {}: {}", i, text);
+  }
+  return {};
+}
 
 Status run_one(Context& context, const Way& way, const fs::path& folder) {
   const std::string path = (folder / "model.onnx").string();
-  HASTEN_TRY(const auto engine, open_engine(context, path, way.options));
-  HASTEN_TRY(const Graph graph, load_onnx(path));
-  const bool random = is_random(graph);
+  // As a user does; what is refused is refused here.
+  HASTEN_CHECK(open_engine(context, path, way.options));
   for (int set = 0;; ++set) {
     const fs::path data = folder / fmt::format("test_data_set_{}", set);
     if (!fs::exists(data)) return {};
-    HASTEN_TRY(const auto inputs, read_values(data, "input", engine->inputs()));
-    HASTEN_TRY(const auto want, read_values(data, "output", engine->outputs()));
-    HASTEN_TRY(const auto runner, engine->make_runner());
-    std::vector<TensorView> views;
-    for (const Tensor& t : inputs) {
-      views.push_back(t.view());
-      // The files hold bfloat16 as the bits of uint16.
-      const size_t i = views.size() - 1;
-      if (i < engine->inputs().size() && t.dtype() == DType::kU16 &&
-          engine->inputs()[i].dtype == DType::kBF16) {
-        views.back().dtype = DType::kBF16;
-      }
-    }
-    HASTEN_CHECK(runner->bind(views));
-    HASTEN_CHECK(runner->run());
-    const auto outputs = runner->outputs();
-    if (outputs.size() != want.size()) {
-      return fail(Code::kInternal, "{} outputs, wanted {}", outputs.size(), want.size());
-    }
-    for (size_t i = 0; i < want.size(); ++i) {
-      const bool bits = outputs[i].dtype == DType::kBF16 && want[i].dtype() == DType::kU16;
-      const Tensor got = Tensor::borrow(bits ? DType::kU16 : outputs[i].dtype, outputs[i].dims,
-                                        outputs[i].data, nullptr);
-      const std::string text =
-          random ? random_difference(got, want[i]) : value_difference(got, want[i]);
-      if (!text.empty()) return fail(Code::kInternal, "output {}: {}", i, text);
-    }
+    HASTEN_TRY(Graph graph, load_onnx(path));
+    HASTEN_CHECK(run_set(context, way, std::move(graph), data));
   }
 }
 
@@ -236,7 +285,8 @@ class IsaSetting {
   std::optional<std::string> old_;
 };
 
-/// The references, and the kernels of every tier of this CPU.
+/// The references; the kernels of every tier of this CPU, also with all inputs but the first as
+/// weights; and on the best of them such weights through a plan file, and everything folded.
 std::vector<Way> all_ways() {
   std::vector<Way> ways(1);
   ways[0].name = "reference";
@@ -244,9 +294,19 @@ std::vector<Way> all_ways() {
   ways[0].options.reference_only = true;
   ways[0].options.enable_passes = false;
   for (const Isa isa : supported_isas()) {
-    ways.push_back({isa_name(isa), isa_name(isa), {}});
-    ways.back().options.threads = 2;
+    Way way{isa_name(isa), isa_name(isa), {}};
+    way.options.threads = 2;
+    ways.push_back(way);
+    way.name += ", weights";
+    way.first_constant = 1;
+    ways.push_back(way);
   }
+  ways.push_back(ways.back());
+  ways.back().name = "plan file, weights";
+  ways.back().by_plan_file = true;
+  ways.push_back(ways[ways.size() - 2]);
+  ways.back().name = "folded";
+  ways.back().first_constant = 0;
   return ways;
 }
 
@@ -298,7 +358,7 @@ void run_folder(const char* title, const fs::path& root, int least_right) {
         ADD_FAILURE() << way.name << ", " << name << ": " << status.error().message;
       }
     }
-    printf("%s, %-9s %zu node tests: %d right, %d refused by name, %d wrong\n", title,
+    printf("%s, %-18s %zu node tests: %d right, %d refused by name, %d wrong\n", title,
            way.name.c_str(), folders.size(), right, refused, wrong);
     if (std::getenv("HASTEN_VERBOSE")) {
       for (const auto& [reason, n] : reasons) printf("  %4d %s\n", n, reason.c_str());
