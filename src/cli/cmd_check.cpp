@@ -25,8 +25,22 @@ Json to_json(const PassCheck& p) {
                {"allowed", p.allowed},
                {"changes", p.changes},
                {"without", p.without ? finite_or_null(*p.without) : Json(nullptr)}};
+  if (p.behind_rounding) json["behind_rounding"] = finite_or_null(*p.behind_rounding);
   if (!p.reason.empty()) json["reason"] = p.reason;
   return json;
+}
+
+/// What was cut out and why, for people.
+std::string note_of(const CheckResult& result) {
+  const CutCheck& cut = *result.cut;
+  std::string ops;
+  for (const auto& [op, count] : cut.ops) {
+    ops += fmt::format("{}{} {}", ops.empty() ? "" : ", ", count, op);
+  }
+  return fmt::format(
+      "outputs move by {:.2g}{} behind {} nodes that round or decide ({}); the table is of what "
+      "lies between them, with the same inputs for each stretch, on {} of {} samples",
+      cut.max_err, result.ok() ? ", but only" : "", cut.nodes, ops, cut.samples, result.samples);
 }
 
 /// Samples made up with several seeds, or all that were given.
@@ -85,6 +99,14 @@ Result<int> run_check(App& app, const Options& options) {
   }
   if (result.interrupted) json["interrupted"] = true;
   std::string text = table.text(style);
+  if (result.cut) {
+    json["rounding"] = {{"nodes", result.cut->nodes},
+                        {"ops", result.cut->ops},
+                        {"samples", result.cut->samples},
+                        {"max_err", finite_or_null(result.cut->max_err)}};
+    json["note"] = note_of(result);
+    text += "note: " + note_of(result) + "\n";
+  }
   text += result.ok() ? fmt::format("every pass keeps the answers of {} samples\n", result.samples)
                       : "a pass changes answers beyond its bound\n";
   HASTEN_CHECK(app.print(json, text));

@@ -68,6 +68,110 @@ TEST(CheckPasses, PassesThatAreOffStayOff) {
   for (const PassCheck& p : result->passes) EXPECT_NE(p.name, "fuse_conv_scale");
 }
 
+/// What a pass of a test adds to the last element of constant %c.
+Result<int> add_to_constant(Graph& graph, float delta) {
+  for (Value& v : graph.values) {
+    if (v.name != "c") continue;
+    Tensor moved = *Tensor::copy(v.constant.view());
+    moved.mutable_as<float>()[moved.count() - 1] += delta;
+    v.constant = moved;
+  }
+  return 1;
+}
+Result<int> nudge(Graph& graph, PassContext&) { return add_to_constant(graph, 0x1p-24F); }
+Result<int> push(Graph& graph, PassContext&) { return add_to_constant(graph, 1e-3F); }
+/// Rounding left out.
+Result<int> drop_round(Graph& graph, PassContext&) {
+  int changes = 0;
+  for (Node& node : graph.main.nodes) {
+    if (node.op != "Round") continue;
+    node.op = "Identity";
+    ++changes;
+  }
+  EXPECT_TRUE(bind_graph(graph));
+  return changes;
+}
+
+/// 0.25 + 0.25 lies where DynamicQuantizeLinear, with a scale of 1, rounds to 0, and what is above
+/// to 1.
+const std::string kQuantized =
+    "const %c: f32[3] = {0, 0, 0.25}\nin %x: f32[3]\n%m = Add(%x, %c)\n"
+    "%q, %s, %z = DynamicQuantizeLinear(%m)\n%y = DequantizeLinear(%q, %s, %z)\nout %y\n";
+const std::vector<float> kOnTheEdge = {255, 0, 0.25F};
+
+Result<CheckResult> check_with(const std::string& text, const std::vector<float>& x,
+                               const std::vector<Pass>& passes) {
+  const auto context = *Context::make();
+  const std::vector<InputSet> sets = {{{DType::kF32, {static_cast<int64_t>(x.size())}, x.data()}}};
+  return check_passes(*context, graph_of(text), {}, sets, {}, passes);
+}
+
+TEST(CheckPasses, ADifferenceThatRoundingMadeLargeIsNobodysFault) {
+  const auto result = check_with(kQuantized, kOnTheEdge, {{"nudge", "", nudge, 1e-6}});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_TRUE(result->ok()) << result->passes[0].reason;
+  ASSERT_TRUE(result->cut);
+  EXPECT_EQ(result->cut->nodes, 1u);
+  EXPECT_EQ(result->cut->ops.at("DynamicQuantizeLinear"), 1u);
+  EXPECT_EQ(result->cut->samples, 1u);
+  EXPECT_NEAR(result->cut->max_err, 1.0 / 255, 1e-6);
+  const PassCheck& pass = result->passes.at(0);
+  EXPECT_NEAR(*pass.behind_rounding, 1.0 / 255, 1e-6);
+  EXPECT_GT(pass.max_err, 0);
+  EXPECT_LE(pass.max_err, 1e-9);
+}
+
+TEST(CheckPasses, AWrongPassInFrontOfRoundingIsNamed) {
+  for (const auto& [run, bound] : {std::pair(&push, 1e-7), std::pair(&nudge, 1e-12)}) {
+    const auto result =
+        check_with(kQuantized, kOnTheEdge, {{"nudge", "", nudge, 1e-6}, {"wrong", "", run, bound}});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_TRUE(result->cut);
+    EXPECT_TRUE(named(*result, "nudge").ok);
+    EXPECT_FALSE(named(*result, "wrong").ok);
+  }
+}
+
+TEST(CheckPasses, AWrongPassBehindRoundingIsNamed) {
+  const std::string text =
+      "const %c: f32[3] = {0, 0, 0.25}\nin %x: f32[3]\n%r = Round(%x)\n%y = Add(%r, %c)\n"
+      "%i = ArgMax(%y) {axis=0}\nout %y, %i\n";
+  const auto result = check_with(text, {1, 2, 3}, {{"wrong", "", push, 1e-6}});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_TRUE(result->cut);
+  EXPECT_FALSE(result->ok());
+}
+
+TEST(CheckPasses, APassThatKeepsBitsMustKeepThemBehindRounding) {
+  const auto result = check_with(kQuantized, kOnTheEdge, {{"nudge", "", nudge, 0}});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_FALSE(result->ok());
+}
+
+TEST(CheckPasses, APassThatChangesTheRoundingItselfIsNamed) {
+  const std::string text =
+      "const %c: f32[3] = {0, 0, 0.25}\nin %x: f32[3]\n%m = Add(%x, %c)\n%y = Round(%m)\n"
+      "out %y\n";
+  for (const double bound : {0.0, 1e-5}) {
+    const auto result = check_with(text, {1, 2, 3}, {{"wrong", "", drop_round, bound}});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_FALSE(result->ok());
+    EXPECT_NE(result->passes.at(0).reason, "");
+  }
+}
+
+TEST(CheckPasses, FailingWithAPassIsItsFault) {
+  const Pass broken = {
+      "broken", "",
+      [](Graph&, PassContext&) -> Result<int> { return fail(Code::kInternal, "out of order"); },
+      1e-5};
+  const auto result = check_with(kQuantized, kOnTheEdge, {broken});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_FALSE(result->cut);
+  EXPECT_FALSE(result->ok());
+  EXPECT_EQ(result->passes.at(0).reason, "fails with it: out of order");
+}
+
 TEST(DiffValues, FindsTheFirstNodeThatDiffers) {
   const std::string a =
       "const %k: f32[1] = {2}\nin %x: f32[2]\n%p = Mul(%x, %k) \"scale\"\n%q = Exp(%p) \"e\"\n"

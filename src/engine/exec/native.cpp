@@ -63,7 +63,8 @@ RunContext NativeEngine::run_context() {
 
 Result<std::unique_ptr<NativeEngine>> NativeEngine::compile(Context& context, Graph graph,
                                                             const EngineOptions& options,
-                                                            const LoadClock& clock) {
+                                                            const LoadClock& clock,
+                                                            std::span<const Pass> passes) {
   std::unique_ptr<NativeEngine> engine(new NativeEngine(context, std::move(graph), options));
   engine->packed_ = std::make_unique<PackedStore>(static_cast<size_t>(options.memory_limit));
   const Evaluator evaluate = make_evaluator(context.kernels(), options);
@@ -80,7 +81,7 @@ Result<std::unique_ptr<NativeEngine>> NativeEngine::compile(Context& context, Gr
     pass.log = &context.log();
     std::set<std::string> disabled(options.disabled_passes.begin(), options.disabled_passes.end());
     if (options.reference_only) disabled.insert("place_layouts");  // references know one layout
-    HASTEN_TRY(engine->passes_, run_passes(engine->graph_, pass, disabled));
+    HASTEN_TRY(engine->passes_, run_passes(engine->graph_, pass, disabled, passes));
   }
   engine->set_up();
   return engine;

@@ -14,11 +14,12 @@ namespace hasten {
 /// A graph after the passes, its packed weights, and the plans made for shapes seen so far.
 class NativeEngine final : public Engine {
  public:
-  /// Infers, and runs the passes that the options leave on. Errors: those of both; unsupported,
-  /// naming everything that is; deadline.
+  /// Infers, and runs the passes that the options leave on (other passes: to test them). Errors:
+  /// those of both; unsupported, naming everything that is; deadline.
   static Result<std::unique_ptr<NativeEngine>> compile(Context& context, Graph graph,
                                                        const EngineOptions& options,
-                                                       const LoadClock& clock = {});
+                                                       const LoadClock& clock = {},
+                                                       std::span<const Pass> passes = all_passes());
   /// Takes a graph that has been through the passes, with weights packed before (a plan file's).
   static Result<std::unique_ptr<NativeEngine>> resume(Context& context, Graph graph,
                                                       const EngineOptions& options,

@@ -46,10 +46,11 @@ struct PassReport {
   double ms = 0;
 };
 
-/// Runs the pipeline; inference and verify() follow each pass that changed something.
-/// Errors: those of a pass; invalid_argument for an unknown name in `disabled`; internal, naming
-/// the pass, when the graph doesn't verify after it.
+/// Runs the pipeline, or other passes; inference and verify() follow each pass that changed
+/// something. Errors: those of a pass; invalid_argument for an unknown name in `disabled`;
+/// internal, naming the pass, when the graph doesn't verify after it.
 Result<std::vector<PassReport>> run_passes(Graph& graph, PassContext& context,
-                                           const std::set<std::string>& disabled = {});
+                                           const std::set<std::string>& disabled = {},
+                                           std::span<const Pass> passes = all_passes());
 
 }  // namespace hasten

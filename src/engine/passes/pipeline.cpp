@@ -17,18 +17,19 @@ std::span<const Pass> all_passes() {
 }
 
 Result<std::vector<PassReport>> run_passes(Graph& graph, PassContext& context,
-                                           const std::set<std::string>& disabled) {
+                                           const std::set<std::string>& disabled,
+                                           std::span<const Pass> passes) {
   for (const std::string& name : disabled) {
     bool known = false;
-    for (const Pass& pass : all_passes()) known = known || name == pass.name;
+    for (const Pass& pass : passes) known = known || name == pass.name;
     if (!known) {
       std::string names;
-      for (const Pass& pass : all_passes()) names += fmt::format(" {}", pass.name);
+      for (const Pass& pass : passes) names += fmt::format(" {}", pass.name);
       return fail(Code::kInvalidArgument, "no pass is called '{}'; there are:{}", name, names);
     }
   }
   std::vector<PassReport> reports;
-  for (const Pass& pass : all_passes()) {
+  for (const Pass& pass : passes) {
     if (disabled.count(pass.name)) continue;
     HASTEN_CHECK(context.clock.check());
     const int64_t start = now_ns();
