@@ -151,6 +151,25 @@ TEST(Profile, AccountsForTheTime) {
   EXPECT_GT(peer.json()["against"]["a_wall_ms"].get<double>(), 0);
 }
 
+// LayerNormalization found in parts moves what is quantized by 1e-7, and so the outputs by per
+// cents.
+TEST(Check, BlamesNoPassForRounding) {
+  HASTEN_NEEDS("minilm_l6_v2_int8");
+  const Outcome o = hasten_with("check --json --samples 1 " + model("minilm_l6_v2_int8"));
+  ASSERT_EQ(o.code, 0) << o.err << o.out;
+  const json j = o.json();
+  EXPECT_EQ(j["ok"], true);
+  EXPECT_EQ(j["rounding"]["nodes"], 24);
+  EXPECT_EQ(j["rounding"]["ops"]["DynamicQuantizeLinear"], 24);
+  EXPECT_EQ(j["rounding"]["samples"], 1);
+  EXPECT_GT(j["rounding"]["max_err"].get<double>(), 1e-3) << o.out;
+  EXPECT_NE(j["note"].get<std::string>().find("24 nodes that round or decide"), std::string::npos);
+  for (const json& pass : j["passes"]) {
+    EXPECT_LE(pass["max_err"].get<double>(), 1e-5) << pass;
+    EXPECT_TRUE(pass["behind_rounding"].is_number()) << pass;
+  }
+}
+
 TEST(MachineVerb, TellsMeasuredPeaks) {
   const Outcome o = hasten_with("machine --json");
   ASSERT_EQ(o.code, 0) << o.err;
