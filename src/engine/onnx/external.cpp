@@ -61,11 +61,10 @@ Result<std::shared_ptr<MappedFile>> ExternalFiles::open(std::string_view locatio
     return fail(Code::kIo, "cannot open external data '{}': {}", location, error.message());
   }
   if (!allow_symlinks_out_ && !is_inside(file, folder)) {
-    return fail(
-        Code::kInvalidModel,
-        "external data '{}' is a link that leaves the folder of the model (see "
-        "--allow-external-links)",
-        location);
+    return fail(Code::kInvalidModel,
+                "external data '{}' is a link that leaves the folder of the model (see "
+                "--allow-external-links)",
+                location);
   }
   HASTEN_TRY(MappedFile mapped, MappedFile::open(file.string()));
   auto shared = std::make_shared<MappedFile>(std::move(mapped));
