@@ -340,8 +340,9 @@ int64_t index_limit(const Graph& graph, ValueId input) {
   return limit;
 }
 
-Result<Samples> make_up_inputs(const std::vector<Port>& ports, std::map<std::string, Tensor> given,
-                               const Graph* graph, const InputTrial& trial, uint64_t seed) {
+Result<Samples> make_up_inputs(const std::vector<Port>& ports,
+                               const std::map<std::string, Tensor>& given, const Graph* graph,
+                               const InputTrial& trial, uint64_t seed) {
   for (const Port& port : ports) {
     if (!port.has_shape && !given.contains(port.name)) {
       return fail(Code::kInvalidArgument,

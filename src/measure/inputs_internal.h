@@ -13,8 +13,9 @@ namespace hasten {
 Result<Samples> load_data(const std::vector<Port>& ports, const std::string& path);
 
 /// One sample: the tensors of `given`, and for the other inputs what suits the model.
-Result<Samples> make_up_inputs(const std::vector<Port>& ports, std::map<std::string, Tensor> given,
-                               const Graph* graph, const InputTrial& trial, uint64_t seed);
+Result<Samples> make_up_inputs(const std::vector<Port>& ports,
+                               const std::map<std::string, Tensor>& given, const Graph* graph,
+                               const InputTrial& trial, uint64_t seed);
 
 /// Can a tensor of these dims be this input?
 bool fits(const Port& port, const Dims& dims);

@@ -216,8 +216,10 @@ constexpr TilesFn kTiles[3][14] = {
 };
 
 TilesFn find_tiles(bool blocked, int64_t in_col, int log, int64_t pixels) {
+  // NOLINTBEGIN(clang-analyzer-core.uninitialized.UndefReturn): it can't see into the tables.
   if (blocked) return (in_col == 1 ? kTiles<kBlockedNext> : kTiles<kBlockedAny>)[log][pixels - 1];
   return (in_col == 1 ? kTiles<kPlainNext> : kTiles<kPlainAny>)[log][pixels - 1];
+  // NOLINTEND(clang-analyzer-core.uninitialized.UndefReturn)
 }
 
 /// Columns of a rectangle as tiles, as equal as can be: `wide` tiles of one pixel more than others.

@@ -29,7 +29,8 @@ HASTEN_INLINE void for_each_run(const QuantizeArgs* a, int64_t begin, int64_t en
 
 template <class Y>
 HASTEN_INLINE Y quantized(float x, float scale, int32_t zero) {
-  constexpr int32_t kLeast = std::numeric_limits<Y>::min(), kMost = std::numeric_limits<Y>::max();
+  constexpr auto kLeast = static_cast<int32_t>(std::numeric_limits<Y>::min()),
+                 kMost = static_cast<int32_t>(std::numeric_limits<Y>::max());
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to nearest even
   const float low = static_cast<float>(kLeast - zero), high = static_cast<float>(kMost - zero);
   float q = x / scale;

@@ -569,7 +569,9 @@ class Builder {
 
   Status override_shapes() {
     std::map<int64_t, Dim> numbers;  // symbol -> what an override made of it
-    for (const auto& [name, shape] : options_.shapes) {
+    for (const auto& given : options_.shapes) {
+      const std::string& name = given.first;
+      const Shape& shape = given.second;
       auto it = std::find_if(graph_.main.inputs.begin(), graph_.main.inputs.end(),
                              [&](ValueId id) { return graph_.value(id).name == name; });
       if (it == graph_.main.inputs.end()) {

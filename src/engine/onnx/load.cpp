@@ -65,7 +65,8 @@ Result<Graph> load_onnx(const std::string& path, const LoadOptions& options) {
 }
 
 Result<Graph> load_onnx_bytes(std::span<const std::byte> bytes, const std::string& folder,
-                              const LoadOptions& options, std::shared_ptr<const void> owner) {
+                              const LoadOptions& options,
+                              const std::shared_ptr<const void>& owner) {
   return load(bytes, folder.empty() ? std::nullopt : std::optional(folder), options, owner);
 }
 

@@ -36,7 +36,7 @@ Result<Graph> load_onnx(const std::string& path, const LoadOptions& options = {}
 /// is looked up in `folder`; refused if that is empty.
 Result<Graph> load_onnx_bytes(std::span<const std::byte> bytes, const std::string& folder = "",
                               const LoadOptions& options = {},
-                              std::shared_ptr<const void> owner = nullptr);
+                              const std::shared_ptr<const void>& owner = nullptr);
 
 /// Something in a model that hasten can't run.
 struct Unsupported {
