@@ -23,12 +23,20 @@ function(hasten_add_kernels target)
     add_library(${lib} OBJECT ${sources})
     target_include_directories(${lib} PRIVATE ${CMAKE_SOURCE_DIR}/src)
     target_compile_definitions(${lib} PRIVATE HASTEN_TIER=${tier})
+    if(tier EQUAL 0)
+      # With clang Highway would emulate vectors of 128 bits.
+      target_compile_definitions(${lib} PRIVATE $<$<CXX_COMPILER_ID:Clang>:HWY_COMPILE_ONLY_SCALAR>)
+    endif()
     # Kernels want the optimizer in every build type; NaN and signed zeros are values like others.
     set(flags ${HASTEN_TIER_FLAGS_${tier}})
     if(HASTEN_SANITIZE)
       # Register tiles with a check at each access take an hour at -O3.
       list(REMOVE_ITEM flags -O3 -O2)
       list(PREPEND flags -O1)
+    endif()
+    if(HASTEN_FUZZ)
+      # Edges tell the fuzzers enough of a loop; a call at each comparison would make it crawl.
+      list(APPEND flags -fno-sanitize-coverage=trace-cmp)
     endif()
     target_compile_options(${lib} PRIVATE ${flags} -fno-exceptions -fno-rtti
       -fno-math-errno -fno-trapping-math)

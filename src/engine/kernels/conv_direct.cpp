@@ -105,7 +105,7 @@ __attribute__((noinline)) void run_tiles(const Tiles* t) {
   for (int64_t i = 0; i < t->count; ++i, at += kPixels * t->y_step) {
     const float* x_block = t->x + i * kPixels * t->x_step;
     const float* w_in = t->w;
-    float* partial = t->partial + i * kPixels * t->partial_step;
+    float* partial = t->partial ? t->partial + i * kPixels * t->partial_step : nullptr;
     F16 sum[kBlocks][kPixels];
 #define HASTEN_SUMS                                          \
   _Pragma("GCC unroll 16") for (int o = 0; o < kBlocks; ++o) \
@@ -274,7 +274,7 @@ void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channe
         t.x = s.x + first_channel * a->in_pixels + in * pixel_x;
         t.y = s.y + out * pixel_y + o * y_block;
         t.residual = s.residual ? s.residual + out * pixel_y + o * y_block : nullptr;
-        t.partial = s.partial + out * kLanes + o * y_block;
+        t.partial = s.partial ? s.partial + out * kLanes + o * y_block : nullptr;
         run(&t);
       }
       o += 1 << log;

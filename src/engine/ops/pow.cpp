@@ -55,7 +55,7 @@ Status reference(RefContext& c) {
           if (exponent < 0) {
             zero_to_negative |= base == 0;
             const bool odd = exponent % 2 != 0;
-            const bool minus_one = std::is_signed_v<T> && base == static_cast<T>(-1);
+            const bool minus_one = std::is_signed_v<T> && base == static_cast<C>(-1);
             out = static_cast<T>(base == 1 ? 1 : minus_one ? (odd ? -1 : 1) : 0);
           } else {
             out = static_cast<T>(

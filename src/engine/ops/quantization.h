@@ -17,8 +17,8 @@ Y quantize_number(T x, T scale, Y zero) {
   const T q = x / scale;
   if (std::isnan(q)) return zero;
   const double rounded = std::nearbyint(static_cast<double>(q)) + zero;
-  return static_cast<Y>(
-      std::clamp<double>(rounded, std::numeric_limits<Y>::min(), std::numeric_limits<Y>::max()));
+  return static_cast<Y>(std::clamp(rounded, static_cast<double>(std::numeric_limits<Y>::min()),
+                                   static_cast<double>(std::numeric_limits<Y>::max())));
 }
 
 /// Where the scale of each element of a tensor lies, as QuantizeArgs says.
