@@ -158,6 +158,12 @@ TEST(Bank, OutputsThatAreLeftOut) {
          {f32({4}, {0, 1, 2, 255})}, {4}, {0, 1, 2, 255});
 }
 
+TEST(Bank, NamesOfAnotherDomainMeanNothing) {
+  expect_error(13, "in %x: f32[1,8,2,2]\n%y: f32[1,8,2,2] = mine::Conv@1(%x)\nout %y\n",
+               {f32({1, 8, 2, 2}, counting(32))},
+               "operator mine::Conv of opset 1 is not supported");
+}
+
 TEST(Bank, NothingIsLeftOutOfAList) {
   auto graph = parse_graph(
       "graph \"g\" opset {\"\": 13}\nin %x: f32[2]\n"

@@ -114,6 +114,8 @@ std::optional<BlockedRule> blocked_rule(const Graph& graph, const Node& node) {
   for (size_t i = 1; i < node.outputs.size(); ++i) {
     if (node.outputs[i] != kNoValue) return std::nullopt;
   }
+  // Another domain's operator of the same name may be anything.
+  if (node.def == nullptr || !(node.domain.empty() || node.domain == "hasten")) return std::nullopt;
   const Value &x = graph.value(node.inputs[0]), &y = graph.value(node.outputs[0]);
   if (!is_image(y)) return std::nullopt;
   const std::string& op = node.op;

@@ -59,7 +59,8 @@ ResizeOperands operands_of(const Context& c, const ResizeRules& rules, bool& kno
     return f.known_value();
   };
   if (c.node().version < 11) {
-    if (given(1)) o.scales = read_floats(c.in(1).value.view());
+    known = c.in(1).known_value();  // required, but empty for a tensor without axes
+    if (known) o.scales = read_floats(c.in(1).value.view());
     return o;
   }
   const bool crop = rules.coordinates == ResizeRules::Coordinates::kTfCropAndResize;
