@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/clock.h"
 #include "base/mapped_file.h"
 #include "cli/bundle.h"
 #include "engine/onnx/load.h"
@@ -22,10 +23,19 @@ namespace {
 // Signal handlers can reach nothing else.
 std::atomic<bool> g_stop{false};
 std::atomic<bool> g_graceful{false};  // somebody looks at g_stop
+std::atomic<int64_t> g_stop_ns{0};
+// `timeout` sends its signal to the process and to its group: two within this time are one.
+constexpr int64_t kSameSignalNs = 500'000'000;
 
 void on_interrupt(int) {
   // Nobody would look, or they were asked before: end at once.
-  if (!g_graceful.load() || g_stop.exchange(true)) _exit(130);
+  if (!g_graceful.load()) _exit(130);
+  const int64_t now = now_ns();
+  if (!g_stop.exchange(true)) {
+    g_stop_ns = now;
+  } else if (now - g_stop_ns.load() > kSameSignalNs) {
+    _exit(130);
+  }
 }
 
 /// Bytes of data and stack that this process has mapped, as RLIMIT_DATA counts them.

@@ -160,12 +160,13 @@ Result<int> run_optimize(App& app, const Options& options) {
 
   Json json = to_json(proof);
   json["bundle"] = nullptr;
+  std::optional<Profile> profiled;
+  if (!proof.interrupted && !app.stopped())
+    profiled = native_profile(app, target, native_options(proof), samples, &machine, control);
   if (proof.interrupted || app.stopped()) {
     HASTEN_CHECK(app.print(json, proof_text(proof, app.style())));
     return 130;
   }
-  const std::optional<Profile> profiled =
-      native_profile(app, target, native_options(proof), samples, &machine, control);
   HtmlReport report;
   report.proof = &proof;
   report.profile = profiled ? &*profiled : nullptr;
