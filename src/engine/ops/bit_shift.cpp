@@ -26,7 +26,7 @@ Status reference(RefContext& c) {
   HASTEN_TRY(const bool left, is_left(c));
   return reference_ints(c, [=]<class T>(T x, T y) -> T {
     if (y >= static_cast<T>(std::numeric_limits<T>::digits)) return 0;
-    const auto bits = static_cast<uint64_t>(x);
+    const uint64_t bits = static_cast<std::make_unsigned_t<T>>(x);
     return static_cast<T>(left ? bits << y : bits >> y);
   });
 }

@@ -219,6 +219,7 @@ Status reference(RefContext& c) {
     shapes.push_back(to_shape(dims.back()));
   }
   std::vector<const Shape*> pointers;
+  pointers.reserve(shapes.size());
   for (const Shape& s : shapes) pointers.push_back(&s);
   HASTEN_TRY(const Labels l, read_labels(c, e, pointers));
   std::vector<Label> summed;
