@@ -20,7 +20,7 @@ static_assert(HWY_STATIC_TARGET == HWY_AVX3, "this tier needs AVX-512 F, CD, BW,
 static_assert(HWY_STATIC_TARGET == HWY_AVX2, "this tier needs AVX2 and FMA");
 #define HASTEN_NS avx2
 #else
-static_assert(HWY_STATIC_TARGET == HWY_SCALAR, "this tier is plain x86-64");  // NOLINT: equal
+static_assert(HWY_STATIC_TARGET == HWY_SCALAR, "this tier is plain x86-64");
 #define HASTEN_NS scalar
 #endif
 
