@@ -136,7 +136,8 @@ Status infer(InferContext& c) {
   Shape out = x.shape;
   for (size_t d = 0; d < out.size(); ++d) {
     const Pads& p = pads[d];
-    if (p.symbolic) {
+    const bool padded = p.before != 0 || p.after != 0;
+    if (p.symbolic || (padded && !out[d].known())) {
       out[d] = Dim::fresh();
     } else if (out[d].known()) {
       const int64_t dim = out[d].value();
@@ -147,8 +148,6 @@ Status infer(InferContext& c) {
         return c.invalid("nothing left to repeat of axis {} ({} elements) padded by {} and {}", d,
                          dim, p.before, p.after);
       }
-    } else if (p.before != 0 || p.after != 0) {
-      out[d] = Dim::fresh();
     }
   }
   c.set(0, x.dtype, std::move(out));

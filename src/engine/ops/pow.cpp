@@ -56,7 +56,8 @@ Status reference(RefContext& c) {
             zero_to_negative |= base == 0;
             const bool odd = exponent % 2 != 0;
             const bool minus_one = std::is_signed_v<T> && base == static_cast<C>(-1);
-            out = static_cast<T>(base == 1 ? 1 : minus_one ? (odd ? -1 : 1) : 0);
+            const int power = base == 1 ? 1 : minus_one ? (odd ? -1 : 1) : 0;
+            out = Compute<T>::store(static_cast<C>(power));
           } else {
             out = static_cast<T>(
                 integer_power(static_cast<uint64_t>(base), static_cast<uint64_t>(exponent)));

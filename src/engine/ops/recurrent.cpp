@@ -205,11 +205,12 @@ Status reference_recurrent(RefContext& c, const Recurrent& r, bool cell,
       HASTEN_TRY(out[i], c.out(i, dtype, state_dims));
     }
   }
+  const int64_t units = hidden;
   const auto put = [&](size_t i, int64_t at, const std::vector<double>& v) {
     if (out[i] == nullptr) return;
     dispatch_float(dtype, [&](auto zero) {
       using T = decltype(zero);
-      for (int64_t j = 0; j < hidden; ++j) {
+      for (int64_t j = 0; j < units; ++j) {
         static_cast<T*>(out[i])[at + j] =
             Compute<T>::store(static_cast<typename Compute<T>::type>(v[static_cast<size_t>(j)]));
       }

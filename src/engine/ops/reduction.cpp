@@ -108,8 +108,8 @@ void reduce_elements(const TensorView& x, Reduction reduction, const Dims& out_s
   }
   A start = reduction == Reduction::kProd ? 1 : 0;
   if constexpr (std::is_integral_v<T>) {
-    if (reduction == Reduction::kMax) start = std::numeric_limits<T>::min();
-    if (reduction == Reduction::kMin) start = std::numeric_limits<T>::max();
+    if (reduction == Reduction::kMax) start = static_cast<A>(std::numeric_limits<T>::min());
+    if (reduction == Reduction::kMin) start = static_cast<A>(std::numeric_limits<T>::max());
   } else {
     if (reduction == Reduction::kMax) start = -HUGE_VAL;
     if (reduction == Reduction::kMin) start = HUGE_VAL;

@@ -407,6 +407,7 @@ Status reference_resize(RefContext& c, const ResizeRules& rules,
   if (count_of(out_dims) == 0) return {};
   if (rules.mode == Mode::kNearest) {
     std::vector<AxisMap> maps;
+    maps.reserve(axes.size());
     for (const ResizeAxis& a : axes) maps.push_back(nearest_map(rules, a));
     const std::array<char, 8> fill = element_of(x.dtype, rules.extrapolation);
     const std::string text;
@@ -415,6 +416,7 @@ Status reference_resize(RefContext& c, const ResizeRules& rules,
     return {};
   }
   std::vector<AxisTaps> taps;
+  taps.reserve(axes.size());
   for (const ResizeAxis& a : axes) taps.push_back(axis_taps(rules, a));
   dispatch_number(x.dtype, [&](auto zero) {
     using T = decltype(zero);
