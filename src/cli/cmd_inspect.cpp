@@ -81,8 +81,8 @@ Work count_work(const Graph& graph, const std::vector<Port>& ports) {
   std::set<const Node*> listed;
   for (const RefusedNode& r : refused) {
     if (!listed.insert(r.node).second) continue;
-    work.refused.push_back({r.node->name, r.node->op, r.node->domain, r.node->version, r.why,
-                            "run the model with @engine=onnxruntime or @engine=openvino"});
+    work.refused.push_back(
+        {r.node->name, r.node->op, r.node->domain, r.node->version, r.why, kOtherEngine});
   }
   if (!inferred) work.why_partial = inferred.error().message;
   work.cost = graph_cost(concrete);

@@ -47,6 +47,10 @@ struct Unsupported {
   std::string fix;      // what to do about it
 };
 
+/// The fix where hasten itself has none.
+inline constexpr const char* kOtherEngine =
+    "run the model with @engine=onnxruntime or @engine=openvino";
+
 /// All of it, subgraphs included, in the order of the file; weights are not read. What shows only
 /// when shapes and dtypes are known is not here: see infer_graph(). Errors: io, invalid_model.
 Result<std::vector<Unsupported>> list_unsupported(const std::string& path);

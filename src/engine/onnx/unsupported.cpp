@@ -12,8 +12,6 @@ namespace hasten::onnx {
 
 namespace {
 
-constexpr const char* kOtherEngine = "run the model with @engine=onnxruntime or @engine=openvino";
-
 class Survey {
  public:
   explicit Survey(const ModelProto& model) {
