@@ -98,7 +98,7 @@ std::string kernels(Input bytes) {
   if (!bind_node(r.op.node) || r.op.node.def == nullptr) return "";
   std::vector<Facts> facts;
   (void)infer(r, true, facts);
-  if (!infer(r, false, facts)) return "";
+  if (!infer(r, false, facts) || makes_no_elements(r.op.node, facts)) return "";
   for (const Facts& f : facts) {
     if (!f.known_shape()) continue;
     auto count = checked_count(to_dims(f.shape));

@@ -11,40 +11,15 @@ namespace hasten {
 
 namespace {
 
-/// Dims of a value if all are numbers.
-std::optional<Dims> dims_of(const Graph& graph, ValueId id) {
-  if (id == kNoValue) return std::nullopt;
-  const Value& value = graph.value(id);
-  if (value.is_constant()) return value.constant.dims();
-  if (!value.has_shape || !is_known(value.shape)) return std::nullopt;
-  return to_dims(value.shape);
-}
-
-double product(const Dims& dims) {
-  double n = 1;
-  for (const int64_t d : dims) n *= static_cast<double>(d);
-  return n;
-}
-
-bool is_one_of(const std::string& op, std::initializer_list<const char*> names) {
-  return std::any_of(names.begin(), names.end(), [&op](const char* n) { return op == n; });
-}
-
-std::optional<double> multiply_adds(const Graph& graph, const Node& node) {
-  return hasten::multiply_adds(
-      node, [&](size_t i) { return dims_of(graph, node.input(i)); },
-      dims_of(graph, node.outputs.empty() ? kNoValue : node.outputs[0]));
-}
-
 std::optional<double> moved_bytes(const Graph& graph, const Node& node) {
-  if (is_one_of(node.op,
-                {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Shape", "Size"}))
-    return 0;
+  constexpr std::array<std::string_view, 7> kMoveNothing = {
+      "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Shape", "Size"};
+  if (std::find(kMoveNothing.begin(), kMoveNothing.end(), node.op) != kMoveNothing.end()) return 0;
   auto bytes_of = [&](ValueId id) -> std::optional<double> {
     if (id == kNoValue) return 0;
-    const auto dims = dims_of(graph, id);
+    const auto dims = known_dims(graph, id);
     if (!dims) return std::nullopt;
-    return product(*dims) * static_cast<double>(dtype_size(graph.value(id).dtype));
+    return element_count(*dims) * static_cast<double>(dtype_size(graph.value(id).dtype));
   };
   double written = 0, read = 0;
   for (ValueId id : node.outputs) {

@@ -456,5 +456,62 @@ TEST(Bank, M14ZeroSizesAndReshapeZeros) {
   expect(18, reduce("ReduceMean"), {f32({2, 0}, {})}, {2}, {kNan, kNan});
 }
 
+TEST(Bank, ManyRowsOfNothingTakeNoTime) {
+  constexpr int64_t kMany = int64_t{1} << 51;
+  const auto x = fmt::format("in %x: f32[{},0]\n", kMany);
+  const auto image = fmt::format("in %x: f32[1,{},0,4]\n", kMany);
+  const std::string numbers =
+      "const %c: f32[1] = {1}\nconst %one: f32[] = {1}\nconst %i: i64[2] = {0, 0}\n"
+      "const %two: i64[2] = {2, 1}\nconst %o: i64[1] = {0}\nconst %z: i64[] = {0}\n"
+      "const %t: bool[1] = {true}\nconst %none: i64[0] = {}\nconst %none2: f32[0,0] = {}\n"
+      "const %shape: i64[3] = {3, 1, 1}\n";
+  const auto check = [&](const std::string& in, const Dims& in_dims, const std::string& node,
+                         const Dims& dims) {
+    SCOPED_TRACE(node);
+    expect(18, numbers + in + "%y = " + node + "\nout %y\n", {f32(in_dims, {})}, dims, {});
+  };
+  const std::vector<std::pair<const char*, Dims>> of_rows = {
+      {"Relu(%x)", {kMany, 0}},
+      {"Mul(%x, %c)", {kMany, 0}},
+      {"Max(%x, %x, %x)", {kMany, 0}},
+      {"Where(%t, %x, %x)", {kMany, 0}},
+      {"Cast(%x) {to=7}", {kMany, 0}},
+      {"Softmax(%x)", {kMany, 0}},
+      {"LayerNormalization(%x, %c)", {kMany, 0}},
+      {"Transpose(%x)", {0, kMany}},
+      {"Concat(%x, %x) {axis=1}", {kMany, 0}},
+      {"Slice(%x, %i, %i)", {0, 0}},
+      {"ArgMax(%x) {axis=0}", {1, 0}},
+      {"CumSum(%x, %z)", {kMany, 0}},
+      {"NonZero(%x)", {2, 0}},
+      {"Compress(%x, %t) {axis=0}", {1, 0}},
+      {"Unique(%x)", {0}},
+      {"ReduceMax(%x, %o) {keepdims=0}", {0}},
+      {"Tile(%x, %two)", {2 * kMany, 0}},
+      {"Expand(%x, %shape)", {3, kMany, 0}},
+      {"MatMul(%x, %none2)", {kMany, 0}},
+      {"QuantizeLinear(%x, %one)", {kMany, 0}},
+      {"Trilu(%x)", {kMany, 0}},
+      {"Hardmax(%x)", {kMany, 0}},
+      {"LogSoftmax(%x)", {kMany, 0}},
+      {"LpNormalization(%x)", {kMany, 0}},
+      {"ReverseSequence(%x, %none) {batch_axis=1, time_axis=0}", {kMany, 0}},
+  };
+  for (const auto& [node, dims] : of_rows) {
+    check(x, {kMany, 0}, node, dims);
+  }
+  for (const char* node :
+       {"MaxPool(%x) {kernel_shape=[1,1]}", "AveragePool(%x) {kernel_shape=[1,1]}",
+        "LpPool(%x) {kernel_shape=[1,1]}", "DepthToSpace(%x) {blocksize=1}"}) {
+    check(image, {1, kMany, 0, 4}, node, {1, kMany, 0, 4});
+  }
+  // The other axis is long, and its padding.
+  expect(
+      18,
+      fmt::format("const %p: i64[4] = {{0, 0, 0, {}}}\nin %x: f32[0,4]\n%y = Pad(%x, %p)\nout %y\n",
+                  kMany),
+      {f32({0, 4}, {})}, {0, kMany + 4}, {});
+}
+
 }  // namespace
 }  // namespace hasten::test

@@ -226,7 +226,6 @@ inline Result<KernelRun> run_kernel(const OpCase& c, const KernelTable& kernels,
   for (const Facts& f : out) {
     if (!f.known_shape()) return run;
   }
-  if (c.node.def->lower == nullptr) return run;
   for (size_t i = 0; i < n_in; ++i) {
     if (i < c.in_layouts.size()) in[i].layout = c.in_layouts[i];
     if (!c.constant.empty() && !c.constant[i]) in[i].value = Tensor();
@@ -235,7 +234,7 @@ inline Result<KernelRun> run_kernel(const OpCase& c, const KernelTable& kernels,
 
   PackedStore packed;
   LowerContext lower(c.node, pointers, out, kernels, packed, packed, c.exact_math);
-  HASTEN_CHECK(c.node.def->lower(lower));
+  HASTEN_CHECK(lower_node(lower));
   const Lowered& lowered = lower.result();
   run.kernel = lowered.kernel;
   run.refused = lowered.refused;

@@ -27,7 +27,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "abs_f32", c.kernels().abs
 }  // namespace
 
 std::vector<OpDef> ops_abs() {
-  return {{"", "Abs", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Abs", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

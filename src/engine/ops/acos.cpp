@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "acos_f32", c.kernels().ac
 }  // namespace
 
 std::vector<OpDef> ops_acos() {
-  return {{"", "Acos", 7, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Acos", 7, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "asin_f32", c.kernels().as
 }  // namespace
 
 std::vector<OpDef> ops_asin() {
-  return {{"", "Asin", 7, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Asin", 7, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -21,7 +21,7 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_asinh() {
-  return {{"", "Asinh", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Asinh", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

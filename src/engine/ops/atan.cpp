@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "atan_f32", c.kernels().at
 }  // namespace
 
 std::vector<OpDef> ops_atan() {
-  return {{"", "Atan", 7, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Atan", 7, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

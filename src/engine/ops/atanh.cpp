@@ -22,7 +22,7 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_atanh() {
-  return {{"", "Atanh", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Atanh", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

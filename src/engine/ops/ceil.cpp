@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "ceil_f32", c.kernels().ce
 }  // namespace
 
 std::vector<OpDef> ops_ceil() {
-  return {{"", "Ceil", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Ceil", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

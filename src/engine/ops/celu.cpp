@@ -36,7 +36,7 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_celu() {
-  return {{"", "Celu", 12, kLastOpset, 1, 1, 1, 1, {"alpha"}, infer, reference, lower}};
+  return unary_ops({{"", "Celu", 12, kLastOpset, 1, 1, 1, 1, {"alpha"}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -101,8 +101,9 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_clip() {
-  return {{"", "Clip", 6, 10, 1, 1, 1, 1, {"min", "max"}, infer_old, reference_old, lower_old},
-          {"", "Clip", 11, kLastOpset, 1, 3, 1, 1, {}, infer, reference, lower}};
+  return unary_ops(
+      {{"", "Clip", 6, 10, 1, 1, 1, 1, {"min", "max"}, infer_old, reference_old, lower_old},
+       {"", "Clip", 11, kLastOpset, 1, 3, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

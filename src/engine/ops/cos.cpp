@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "cos_f32", c.kernels().cos
 }  // namespace
 
 std::vector<OpDef> ops_cos() {
-  return {{"", "Cos", 7, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Cos", 7, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "cosh_f32", c.kernels().co
 }  // namespace
 
 std::vector<OpDef> ops_cosh() {
-  return {{"", "Cosh", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Cosh", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -269,6 +269,11 @@ Status lower_broadcast(LowerContext& c, std::initializer_list<TypedKernel> kerne
   return {};
 }
 
+std::vector<OpDef> unary_ops(std::vector<OpDef> rows) {
+  for (OpDef& row : rows) row.unary = row.lower != nullptr;
+  return rows;
+}
+
 Status lower_unary(LowerContext& c, const char* name, UnaryKernel kernel, float alpha, float beta,
                    double flops) {
   return lower_unary_with(

@@ -225,6 +225,9 @@ void split_elements(const StepArgs& s, int64_t count, int64_t grain, const F& ke
 /// Elements of float work worth another thread: cheap ones, and those with a polynomial.
 constexpr int64_t kCheapGrain = 16384, kCostlyGrain = 4096;
 
+/// The rows of an operator whose lower() takes any layout, as lower_unary does.
+std::vector<OpDef> unary_ops(std::vector<OpDef> rows);
+
 /// Lowers a function of input 0 alone to a kernel on floats, in any layout; `flops` per element.
 Status lower_unary(LowerContext& c, const char* name, UnaryKernel kernel, float alpha = 0,
                    float beta = 0, double flops = 1);

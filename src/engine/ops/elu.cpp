@@ -24,7 +24,7 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_elu() {
-  return {{"", "Elu", 6, kLastOpset, 1, 1, 1, 1, {"alpha"}, infer, reference, lower}};
+  return unary_ops({{"", "Elu", 6, kLastOpset, 1, 1, 1, 1, {"alpha"}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -21,7 +21,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "erf_f32", c.kernels().erf
 }  // namespace
 
 std::vector<OpDef> ops_erf() {
-  return {{"", "Erf", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Erf", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

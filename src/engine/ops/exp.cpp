@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "exp_f32", c.kernels().exp
 }  // namespace
 
 std::vector<OpDef> ops_exp() {
-  return {{"", "Exp", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Exp", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "floor_f32", c.kernels().f
 }  // namespace
 
 std::vector<OpDef> ops_floor() {
-  return {{"", "Floor", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Floor", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

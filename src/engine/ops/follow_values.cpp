@@ -186,6 +186,10 @@ Status follow_values(const Node& node, std::span<const Facts* const> in, std::sp
     }
     return {};
   }
+  if (makes_no_elements(node, out)) {
+    HASTEN_TRY(std::vector<Tensor> tensors, make_outputs(node, out));
+    return take(node, std::move(tensors), out, constant);
+  }
   if (!symbols && all_shapes && evaluate) {
     HASTEN_TRY(std::vector<Tensor> tensors, evaluate(node, inputs));
     return take(node, std::move(tensors), out, constant);

@@ -39,7 +39,8 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_gelu() {
-  return {{"", "Gelu", 20, kLastOpset, 1, 1, 1, 1, {"approximate"}, infer, reference, lower}};
+  return unary_ops(
+      {{"", "Gelu", 20, kLastOpset, 1, 1, 1, 1, {"approximate"}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -27,8 +27,8 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_hard_sigmoid() {
-  return {
-      {"", "HardSigmoid", 6, kLastOpset, 1, 1, 1, 1, {"alpha", "beta"}, infer, reference, lower}};
+  return unary_ops(
+      {{"", "HardSigmoid", 6, kLastOpset, 1, 1, 1, 1, {"alpha", "beta"}, infer, reference, lower}});
 }
 
 }  // namespace hasten

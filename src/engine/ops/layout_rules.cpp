@@ -1,7 +1,6 @@
 #include "engine/ops/layout_rules.h"
 
 #include <algorithm>
-#include <set>
 
 namespace hasten {
 
@@ -92,14 +91,6 @@ std::optional<BlockedRule> concat_rule(const Graph& graph, const Node& node) {
   return rule;
 }
 
-bool is_unary(const std::string& op) {
-  static const std::set<std::string> kOps = {
-      "Relu",  "LeakyRelu", "Clip",     "Sigmoid", "HardSigmoid", "HardSwish", "Tanh",
-      "Elu",   "Selu",      "Softplus", "Gelu",    "Erf",         "Abs",       "Neg",
-      "Floor", "Ceil",      "Exp",      "Sqrt",    "Silu",        "Shrink"};
-  return kOps.count(op) > 0;
-}
-
 bool is_binary(const std::string& op) {
   return op == "Add" || op == "Sub" || op == "Mul" || op == "Div" || op == "Max" || op == "Min";
 }
@@ -123,7 +114,7 @@ std::optional<BlockedRule> blocked_rule(const Graph& graph, const Node& node) {
   if (!is_image(x)) return std::nullopt;
   if (op == "Conv") return conv_rule(graph, node, x, y);
   if (op == "Concat") return concat_rule(graph, node);
-  if (is_unary(op) || op == "BatchNormalization" || op == "MaxPool" || op == "AveragePool") {
+  if (node.def->unary || op == "BatchNormalization" || op == "MaxPool" || op == "AveragePool") {
     return first_input(node);
   }
   if (op == "GlobalAveragePool" || op == "GlobalMaxPool") {

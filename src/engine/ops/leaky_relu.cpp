@@ -22,7 +22,8 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_leaky_relu() {
-  return {{"", "LeakyRelu", 6, kLastOpset, 1, 1, 1, 1, {"alpha"}, infer, reference, lower}};
+  return unary_ops(
+      {{"", "LeakyRelu", 6, kLastOpset, 1, 1, 1, 1, {"alpha"}, infer, reference, lower}});
 }
 
 }  // namespace hasten

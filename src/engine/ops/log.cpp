@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "log_f32", c.kernels().log
 }  // namespace
 
 std::vector<OpDef> ops_log() {
-  return {{"", "Log", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Log", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

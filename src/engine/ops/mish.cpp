@@ -21,7 +21,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "mish_f32", c.kernels().mi
 }  // namespace
 
 std::vector<OpDef> ops_mish() {
-  return {{"", "Mish", 18, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Mish", 18, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

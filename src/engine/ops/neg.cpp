@@ -25,7 +25,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "neg_f32", c.kernels().neg
 }  // namespace
 
 std::vector<OpDef> ops_neg() {
-  return {{"", "Neg", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Neg", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

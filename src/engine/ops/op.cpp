@@ -84,6 +84,32 @@ const Facts& LowerContext::in(size_t i) const {
   return i < in_.size() && in_[i] != nullptr ? *in_[i] : kAbsentFacts;
 }
 
+bool makes_no_elements(const Node& node, std::span<const Facts> out) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (node.outputs[i] == kNoValue) continue;
+    const Facts& f = out[i];
+    if (holds_objects(f.dtype) || !f.known_shape() || count_of(to_dims(f.shape)) > 0) return false;
+  }
+  return true;
+}
+
+Result<std::vector<Tensor>> make_outputs(const Node& node, std::span<const Facts> out) {
+  std::vector<Tensor> tensors(out.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (node.outputs[i] == kNoValue) continue;
+    HASTEN_TRY(tensors[i], Tensor::make(out[i].dtype, to_dims(out[i].shape)));
+  }
+  return tensors;
+}
+
+Status lower_node(LowerContext& c) {
+  if (makes_no_elements(c.node(), c.out())) {
+    c.take("nothing", [](const StepArgs&) {});
+    return {};
+  }
+  return c.node().def->lower == nullptr ? Status() : c.node().def->lower(c);
+}
+
 Status check_fault(const Node& node, const std::atomic<int64_t>& fault) {
   const int64_t position = fault.load(std::memory_order_relaxed);
   if (position == 0) return {};

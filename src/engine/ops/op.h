@@ -174,6 +174,7 @@ class LowerContext : public OpContext {
 
   const Facts& in(size_t i) const;
   const Facts& out(size_t i) const { return out_[i]; }
+  std::span<const Facts> out() const { return out_; }
   /// Concrete dims.
   Dims in_dims(size_t i) const { return to_dims(in(i).shape); }
   Dims out_dims(size_t i) const { return to_dims(out(i).shape); }
@@ -236,7 +237,18 @@ struct OpDef {
   bool takes_sequences = false;
   /// Not a function of its inputs alone (RandomNormal …): never folded or merged.
   bool impure = false;
+  /// f(x), element by element, on any layout (see unary_ops).
+  bool unary = false;
 };
+
+/// Whether it's known that no output has elements. Such a node is not to be run: visiting 2^51 rows
+/// of nothing takes a while.
+bool makes_no_elements(const Node& node, std::span<const Facts> out);
+/// Memory for the outputs of a node, whose shapes are known; those that are absent are empty.
+Result<std::vector<Tensor>> make_outputs(const Node& node, std::span<const Facts> out);
+/// The operator's lower(), if it has one; for a node that makes no elements a step that does
+/// nothing.
+Status lower_node(LowerContext& c);
 
 constexpr int kLastOpset = 21;
 

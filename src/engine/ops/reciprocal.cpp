@@ -19,7 +19,7 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_reciprocal() {
-  return {{"", "Reciprocal", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Reciprocal", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -18,7 +18,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "relu_f32", c.kernels().re
 }  // namespace
 
 std::vector<OpDef> ops_relu() {
-  return {{"", "Relu", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Relu", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "round_f32", c.kernels().r
 }  // namespace
 
 std::vector<OpDef> ops_round() {
-  return {{"", "Round", 11, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Round", 11, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -31,7 +31,8 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_selu() {
-  return {{"", "Selu", 6, kLastOpset, 1, 1, 1, 1, {"alpha", "gamma"}, infer, reference, lower}};
+  return unary_ops(
+      {{"", "Selu", 6, kLastOpset, 1, 1, 1, 1, {"alpha", "gamma"}, infer, reference, lower}});
 }
 
 }  // namespace hasten

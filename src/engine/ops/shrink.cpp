@@ -36,7 +36,8 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_shrink() {
-  return {{"", "Shrink", 9, kLastOpset, 1, 1, 1, 1, {"lambd", "bias"}, infer, reference, lower}};
+  return unary_ops(
+      {{"", "Shrink", 9, kLastOpset, 1, 1, 1, 1, {"lambd", "bias"}, infer, reference, lower}});
 }
 
 }  // namespace hasten

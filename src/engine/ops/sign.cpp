@@ -22,7 +22,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "sign_f32", c.kernels().si
 }  // namespace
 
 std::vector<OpDef> ops_sign() {
-  return {{"", "Sign", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Sign", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "engine/ops/elementwise.h"
-#include "engine/ops/op.h"
 
 namespace hasten {
 
@@ -54,7 +53,7 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_silu() {
-  return {{"hasten", "Silu", 1, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"hasten", "Silu", 1, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

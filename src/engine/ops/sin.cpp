@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "sin_f32", c.kernels().sin
 }  // namespace
 
 std::vector<OpDef> ops_sin() {
-  return {{"", "Sin", 7, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Sin", 7, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

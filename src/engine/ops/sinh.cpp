@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "sinh_f32", c.kernels().si
 }  // namespace
 
 std::vector<OpDef> ops_sinh() {
-  return {{"", "Sinh", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Sinh", 9, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -22,7 +22,7 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_softsign() {
-  return {{"", "Softsign", 1, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Softsign", 1, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

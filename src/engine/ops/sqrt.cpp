@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "sqrt_f32", c.kernels().sq
 }  // namespace
 
 std::vector<OpDef> ops_sqrt() {
-  return {{"", "Sqrt", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Sqrt", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "tan_f32", c.kernels().tan
 }  // namespace
 
 std::vector<OpDef> ops_tan() {
-  return {{"", "Tan", 7, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Tan", 7, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

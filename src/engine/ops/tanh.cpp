@@ -19,7 +19,7 @@ Status lower(LowerContext& c) { return lower_unary(c, "tanh_f32", c.kernels().ta
 }  // namespace
 
 std::vector<OpDef> ops_tanh() {
-  return {{"", "Tanh", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}};
+  return unary_ops({{"", "Tanh", 6, kLastOpset, 1, 1, 1, 1, {}, infer, reference, lower}});
 }
 
 }  // namespace hasten

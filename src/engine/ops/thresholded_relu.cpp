@@ -23,7 +23,8 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_thresholded_relu() {
-  return {{"", "ThresholdedRelu", 10, kLastOpset, 1, 1, 1, 1, {"alpha"}, infer, reference, lower}};
+  return unary_ops(
+      {{"", "ThresholdedRelu", 10, kLastOpset, 1, 1, 1, 1, {"alpha"}, infer, reference, lower}});
 }
 
 }  // namespace hasten

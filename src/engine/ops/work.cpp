@@ -7,10 +7,15 @@ namespace hasten {
 
 namespace {
 
-double product(const Dims& dims, size_t from = 0) {
-  double n = 1;
-  for (size_t d = from; d < dims.size(); ++d) n *= static_cast<double>(dims[d]);
-  return n;
+std::optional<Dims> output_dims(const Graph& graph, const Node& node) {
+  const auto made = std::find_if(node.outputs.begin(), node.outputs.end(),
+                                 [](ValueId id) { return id != kNoValue; });
+  return made == node.outputs.end() ? std::nullopt : known_dims(graph, *made);
+}
+
+/// The product of all dims but the first.
+double behind_first(std::span<const int64_t> dims) {
+  return dims.empty() ? 1 : element_count(dims.subspan(1));
 }
 
 bool is_one_of(const std::string& op, std::initializer_list<const char*> names) {
@@ -31,7 +36,7 @@ std::optional<double> einsum(const Node& node, const DimsOf& in) {
     const std::string term =
         equation.substr(std::min(at, equation.size()), equation.find(',', at) - at);
     at += term.size() + 1;
-    double rest = product(*dims);
+    double rest = element_count(*dims);
     const size_t dots = term.find("...");
     for (size_t k = 0; k < term.size(); ++k) {
       if (term[k] == '.') continue;
@@ -52,43 +57,68 @@ std::optional<double> einsum(const Node& node, const DimsOf& in) {
 
 }  // namespace
 
+std::optional<Dims> known_dims(const Graph& graph, ValueId id) {
+  if (id == kNoValue) return std::nullopt;
+  const Value& value = graph.value(id);
+  if (value.is_constant()) return value.constant.dims();
+  if (!value.has_shape || !is_known(value.shape)) return std::nullopt;
+  return to_dims(value.shape);
+}
+
+double element_count(std::span<const int64_t> dims) {
+  double n = 1;
+  for (const int64_t d : dims) n *= static_cast<double>(d);
+  return n;
+}
+
 std::optional<double> multiply_adds(const Node& node, const DimsOf& in,
                                     const std::optional<Dims>& out) {
   if (is_one_of(node.op, {"Conv", "ConvInteger", "QLinearConv"})) {
     const auto weight = in(node.op == "QLinearConv" ? 3 : 1);
     if (!weight || !out) return std::nullopt;
-    return product(*out) * product(*weight, 1);  // out: N M spatial; weight: M C/group kernel
+    return element_count(*out) *
+           behind_first(*weight);  // out: N M spatial; weight: M C/group kernel
   }
   if (node.op == "ConvTranspose") {
     const auto x = in(0), weight = in(1);
     if (!weight || !x) return std::nullopt;
-    return product(*x) * product(*weight, 1);  // x: N C spatial; weight: C M/group kernel
+    return element_count(*x) * behind_first(*weight);  // x: N C spatial; weight: C M/group kernel
   }
   if (is_one_of(node.op, {"MatMul", "MatMulInteger", "QLinearMatMul", "FusedMatMul"})) {
     const auto a = in(0);
     if (!a || !out || a->empty()) return std::nullopt;
-    return product(*out) * static_cast<double>(a->back());
+    return element_count(*out) * static_cast<double>(a->back());
   }
   if (node.op == "Gemm") {
     const auto a = in(0);
     if (!a || !out || a->size() != 2) return std::nullopt;
-    return product(*out) * static_cast<double>((*a)[node.attr_int("transA", 0) != 0 ? 0 : 1]);
+    return element_count(*out) * static_cast<double>((*a)[node.attr_int("transA", 0) != 0 ? 0 : 1]);
   }
   if (is_one_of(node.op, {"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM"})) {
     const auto x = in(0), w = in(1), r = in(2);
     if (!x || !w || !r || x->size() != 3) return std::nullopt;
-    return static_cast<double>((*x)[0] * (*x)[1]) * (product(*w) + product(*r));
+    return static_cast<double>((*x)[0] * (*x)[1]) * (element_count(*w) + element_count(*r));
   }
   if (node.op == "Einsum") return einsum(node, in);
   return 0;
 }
 
+std::optional<double> multiply_adds(const Graph& graph, const Node& node) {
+  return multiply_adds(
+      node, [&](size_t i) { return known_dims(graph, node.input(i)); }, output_dims(graph, node));
+}
+
 double loop_steps(const Node& node, const DimsOf& in, const std::optional<Dims>& out) {
-  double steps = out ? product(*out) : 0;
+  double steps = out ? element_count(*out) : 0;
   if (node.op.ends_with("Pool")) {
     for (const int64_t k : node.attr_ints("kernel_shape")) steps *= static_cast<double>(k);
   }
   return std::max(steps, multiply_adds(node, in, out).value_or(0));
+}
+
+double loop_steps(const Graph& graph, const Node& node) {
+  return loop_steps(
+      node, [&](size_t i) { return known_dims(graph, node.input(i)); }, output_dims(graph, node));
 }
 
 }  // namespace hasten

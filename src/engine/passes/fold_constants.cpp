@@ -35,20 +35,6 @@ int64_t output_bytes(const Graph& graph, const Node& node) {
   return bytes;
 }
 
-/// Of a node with constant inputs and outputs of known shapes.
-double loop_steps_of(const Graph& graph, const Node& node) {
-  const auto made = std::find_if(node.outputs.begin(), node.outputs.end(),
-                                 [](ValueId id) { return id != kNoValue; });
-  if (made == node.outputs.end()) return 0;
-  return loop_steps(
-      node,
-      [&](size_t i) -> std::optional<Dims> {
-        if (!node.has_input(i)) return std::nullopt;
-        return graph.value(node.inputs[i]).constant.dims();
-      },
-      to_dims(graph.value(*made).shape));
-}
-
 Result<int> run(Graph& graph, PassContext& context) {
   int64_t left = context.limits.folded_bytes > 0 ? context.limits.folded_bytes : INT64_MAX;
   double steps_left = kMaxSteps;
@@ -74,7 +60,7 @@ Result<int> run(Graph& graph, PassContext& context) {
       const int64_t bytes = constant ? output_bytes(graph, node) : -1;
       constant = constant && bytes >= 0 && bytes <= left &&
                  (bytes <= kAlwaysSmall || bytes <= 4 * in_bytes);
-      const double steps = constant ? loop_steps_of(graph, node) : 0;
+      const double steps = constant ? loop_steps(graph, node) : 0;
       if (constant && steps <= steps_left) {
         steps_left -= steps;
         auto outputs = context.evaluate(node, inputs);

@@ -7,6 +7,8 @@
 
 namespace hasten {
 
+namespace {
+
 Result<std::vector<Tensor>> evaluate_reference(const Node& node, std::span<const Tensor> inputs) {
   if (node.def == nullptr || node.def->reference == nullptr) {
     return fail(Code::kUnsupported, "{}: no reference for this operator", node.label());
@@ -22,6 +24,8 @@ Result<std::vector<Tensor>> evaluate_reference(const Node& node, std::span<const
   HASTEN_CHECK(node.def->reference(context));
   return outputs;
 }
+
+}  // namespace
 
 Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tensor> inputs,
                                           const EvaluateOptions& options) {
@@ -41,6 +45,7 @@ Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tens
   InferContext infer(node, in_pointers, out);
   HASTEN_CHECK(node.def->infer(infer));
   if (options.kernel_used) *options.kernel_used = "reference";
+  if (makes_no_elements(node, out)) return make_outputs(node, out);
   if (options.kernels == nullptr || node.def->lower == nullptr) {
     return evaluate_reference(node, inputs);
   }
@@ -57,16 +62,11 @@ Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tens
     return std::vector<Tensor>{
         inputs[static_cast<size_t>(lowered.alias_of)].reshaped(to_dims(out[0].shape))};
   }
-  std::vector<Tensor> outputs(node.outputs.size());
+  HASTEN_TRY(std::vector<Tensor> outputs, make_outputs(node, out));
   std::vector<const void*> in_data;
   std::vector<void*> out_data;
   for (const Tensor& t : inputs) in_data.push_back(t.data());
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (node.outputs[i] != kNoValue) {
-      HASTEN_TRY(outputs[i], Tensor::make(out[i].dtype, to_dims(out[i].shape)));
-    }
-    out_data.push_back(outputs[i].mutable_data());
-  }
+  for (Tensor& t : outputs) out_data.push_back(t.mutable_data());
   // Those that are left out at the end are null too.
   in_data.resize(std::max(in_data.size(), static_cast<size_t>(std::max(0, node.def->max_inputs))));
   out_data.resize(

@@ -21,7 +21,4 @@ struct EvaluateOptions {
 Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tensor> inputs,
                                           const EvaluateOptions& options = {});
 
-/// Only the reference, without inference: for elements that may be symbol codes.
-Result<std::vector<Tensor>> evaluate_reference(const Node& node, std::span<const Tensor> inputs);
-
 }  // namespace hasten

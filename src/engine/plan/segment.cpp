@@ -180,8 +180,7 @@ class Builder {
   Status add_step(const Node& node, const std::vector<const Facts*>& in, std::vector<Facts>& out) {
     LowerContext lower(node, in, out, *context_.kernels, *context_.packed, segment_->packed,
                        context_.exact_math);
-    if (node.def->lower != nullptr && !context_.reference_only)
-      HASTEN_CHECK(node.def->lower(lower));
+    if (!context_.reference_only || makes_no_elements(node, out)) HASTEN_CHECK(lower_node(lower));
     Lowered& lowered = lower.result();
     if (lowered.alias_of >= 0) {
       place(node.outputs[0]) = place(node.inputs[static_cast<size_t>(lowered.alias_of)]);
