@@ -11,25 +11,17 @@ namespace {
 
 template <class F>
 bool dispatch_range(DType t, F&& f) {
-  switch (t) {
-    case DType::kF32:
-      f(float{});
-      return true;
-    case DType::kF64:
-      f(double{});
-      return true;
-    case DType::kI16:
-      f(int16_t{});
-      return true;
-    case DType::kI32:
-      f(int32_t{});
-      return true;
-    case DType::kI64:
-      f(int64_t{});
-      return true;
-    default:
-      return false;
-  }
+  bool known = false;
+  dispatch_number(t, [&](auto zero) {
+    using T = decltype(zero);
+    constexpr bool kInteger =
+        std::is_same_v<T, int16_t> || std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>;
+    if constexpr (kInteger || std::is_floating_point_v<T>) {
+      f(zero);
+      known = true;
+    }
+  });
+  return known;
 }
 
 /// max(0, ceil((limit - start) / delta)); no step of it overflows.

@@ -62,7 +62,8 @@ Result<Settings> settings_of(const OpContext& c) {
   }
   s.strings = texts != nullptr;
   s.ints = c.node().attr_ints("pool_int64s");
-  if (s.strings && std::holds_alternative<Strings>(*texts)) s.texts = std::get<Strings>(*texts);
+  if (texts != nullptr && std::holds_alternative<Strings>(*texts))
+    s.texts = std::get<Strings>(*texts);
   s.counts = c.node().attr_ints("ngram_counts");
   s.indexes = c.node().attr_ints("ngram_indexes");
   s.min_length = c.node().attr_int("min_gram_length", 0);
