@@ -80,6 +80,7 @@ std::vector<double> log_probabilities(const TensorView& x, int64_t n, int64_t cl
     using T = decltype(zero);
     for (size_t i = 0; i < y.size(); ++i) y[i] = Compute<T>::load(x.as<T>()[i]);
   });
+  if (y.empty()) return y;  // maybe of rows without classes
   for (int64_t row = 0; softmax && row < n * inner; ++row) {
     double* first = y.data() + row / inner * classes * inner + row % inner;
     double max = -std::numeric_limits<double>::infinity(), sum = 0;

@@ -1,5 +1,6 @@
 #include "engine/ops/op.h"
 
+#include <algorithm>
 #include <map>
 
 #include "engine/ops/packed.h"
@@ -88,7 +89,8 @@ bool makes_no_elements(const Node& node, std::span<const Facts> out) {
   for (size_t i = 0; i < out.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
     const Facts& f = out[i];
-    if (holds_objects(f.dtype) || !f.known_shape() || count_of(to_dims(f.shape)) > 0) return false;
+    if (holds_objects(f.dtype) || !f.known_shape()) return false;
+    if (std::find(f.shape.begin(), f.shape.end(), Dim(0)) == f.shape.end()) return false;
   }
   return true;
 }
