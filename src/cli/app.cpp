@@ -116,11 +116,11 @@ void App::add_common(CLI::App& verb) {
   bytes("--max-weight-bytes", limits_.bytes, "Of all weights together");
   bytes("--max-folded-bytes", limits_.folded_bytes, "Of constants computed ahead");
   limits->add_option("--max-nodes", limits_.nodes, "Of the graph, functions inlined")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(not_negative().description(""))
       ->type_name("N")
       ->capture_default_str();
   limits->add_option("--max-load-seconds", limits_.seconds, "Until the model is ready to run")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(not_negative().description(""))
       ->type_name("SECONDS")
       ->capture_default_str();
   limits->add_flag("--allow-external-links", limits_.allow_external_links,
@@ -182,10 +182,42 @@ Status App::limit_peer_memory(const EngineOptions& options) {
   return {};
 }
 
+/// shape= is for dims that are left open. One that the file gives as a number may be overridden
+/// too, but then it isn't the model as it was made.
+void App::warn_of_shapes(const Target& target) {
+  if (target.options.shapes.empty() || target.model.ends_with(".hplan")) return;
+  const auto file = MappedFile::open(target.model);
+  if (!file) return;
+  const auto proto = onnx::read_model(file->bytes());
+  if (!proto) return;
+  for (const onnx::ValueInfoProto& input : proto->graph.inputs) {
+    const auto given = target.options.shapes.find(std::string(input.name));
+    if (given == target.options.shapes.end() || !input.type.has_shape) continue;
+    const auto& dims = input.type.dims;
+    if (dims.size() != given->second.size()) continue;  // refused when it is loaded
+    std::string declared;
+    bool differs = false;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const Dim dim = given->second[i];
+      differs = differs || (dims[i].value && *dims[i].value > 0 &&
+                            !(dim.known() && dim.value() == *dims[i].value));
+      declared += (i == 0 ? "" : ",") + (dims[i].value           ? fmt::format("{}", *dims[i].value)
+                                         : dims[i].param.empty() ? "?"
+                                                                 : std::string(dims[i].param));
+    }
+    const std::string line = fmt::format(
+        "input '{}' is declared [{}], shape= makes it {}: dims that the model fixes "
+        "are overridden",
+        input.name, declared, shape_text(given->second));
+    if (differs && noted_.insert(line).second) warn(line);
+  }
+}
+
 Result<OpenedModel> App::open(const Target& target) {
   HASTEN_TRY(Context * context, this->context());
   HASTEN_CHECK(check_plan(target, isa_name(context->isa())));
   HASTEN_CHECK(check_file(target));
+  warn_of_shapes(target);
   HASTEN_CHECK(limit_peer_memory(target.options));
   auto model = open_model(*context, target.model, target.options);
   if (!model) usage_error_ = model.error().code == Code::kInvalidArgument;

@@ -21,6 +21,17 @@ namespace hasten {
 
 using Json = nlohmann::ordered_json;
 
+/// CLI::NonNegativeNumber tells its range with the 309 digits of the largest double.
+inline CLI::Validator not_negative() {
+  return {[](std::string& text) {
+            double x = 0;
+            return CLI::detail::lexical_cast(text, x) && x >= 0
+                       ? std::string()
+                       : "'" + text + "': want a number from 0";
+          },
+          "NONNEGATIVE"};
+}
+
 class App {
  public:
   /// Takes over SIGINT and SIGTERM: see control().
@@ -71,6 +82,7 @@ class App {
  private:
   class Log;
   Status limit_peer_memory(const EngineOptions& options);
+  void warn_of_shapes(const Target& target);
 
   bool json_ = false, verbose_ = false, usage_error_ = false, memory_limited_ = false;
   int64_t memory_limit_ = 0;

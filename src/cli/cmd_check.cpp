@@ -1,6 +1,7 @@
 // hasten check TARGET: every pass on and off on the same inputs.
 #include <cmath>
 
+#include "base/counted.h"
 #include "cli/app.h"
 #include "cli/commands.h"
 #include "measure/check_passes.h"
@@ -13,6 +14,7 @@ namespace {
 struct Options {
   std::string target;
   int samples = 3;
+  bool samples_given = false;
 };
 
 /// JSON has no infinity.
@@ -38,9 +40,30 @@ std::string note_of(const CheckResult& result) {
     ops += fmt::format("{}{} {}", ops.empty() ? "" : ", ", count, op);
   }
   return fmt::format(
-      "outputs move by {:.2g}{} behind {} nodes that round or decide ({}); the table is of what "
-      "lies between them, with the same inputs for each stretch, on {} of {} samples",
-      cut.max_err, result.ok() ? ", but only" : "", cut.nodes, ops, cut.samples, result.samples);
+      "outputs move by {:.2g}{} behind {} that {} or {} ({}); the table is of what lies between "
+      "them, with the same inputs for each stretch, on {} of {}",
+      cut.max_err, result.ok() ? ", but only" : "", counted(cut.nodes, "node"),
+      cut.nodes == 1 ? "rounds" : "round", cut.nodes == 1 ? "decides" : "decide", ops, cut.samples,
+      counted(result.samples, "sample"));
+}
+
+/// The verdict, or that an interruption came before it.
+std::string verdict_text(const CheckResult& result) {
+  const std::optional<bool> verdict = result.verdict();
+  if (verdict) {
+    return *verdict ? fmt::format("every pass keeps the answers of {}\n",
+                                  counted(result.samples, "sample"))
+                    : "a pass changes answers beyond its bound\n";
+  }
+  if (result.passes.empty())
+    return "interrupted before a pass was checked, so there is no verdict\n";
+  size_t without = 0;
+  for (const PassCheck& p : result.passes) without += p.without.has_value();
+  return fmt::format(
+      "interrupted, so there is no verdict: {} of {} put on and {} left out so far, {}\n",
+      result.passes.size(), counted(result.planned, "pass", "passes"), without,
+      result.ok() ? "and none changed an answer beyond its bound"
+                  : "and whether roundings excuse the differences wasn't checked");
 }
 
 /// Samples made up with several seeds, or all that were given.
@@ -79,12 +102,15 @@ Result<int> run_check(App& app, const Options& options) {
     HASTEN_TRY(std::vector<InputSet> more, s.sets(ports));
     sets.insert(sets.end(), more.begin(), more.end());
   }
+  if (options.samples_given && sets.size() > static_cast<size_t>(options.samples))
+    sets.resize(static_cast<size_t>(options.samples));
   HASTEN_TRY(Context * context, app.context());
   HASTEN_TRY(const CheckResult result,
              check_passes(*context, graph, target.options, sets, control));
 
   Json json = {{"target", target.text},
-               {"ok", result.ok()},
+               {"ok", result.verdict() ? Json(*result.verdict()) : Json(nullptr)},
+               {"interrupted", result.interrupted},
                {"samples", result.samples},
                {"passes", Json::array()}};
   const Style style = app.style();
@@ -97,7 +123,6 @@ Result<int> run_check(App& app, const Options& options) {
                p.allowed == 0 ? "not a bit" : fmt::format("{:.2g}", p.allowed),
                p.ok ? "ok" : style.warning("NO: " + p.reason)});
   }
-  if (result.interrupted) json["interrupted"] = true;
   std::string text = table.text(style);
   if (result.cut) {
     json["rounding"] = {{"nodes", result.cut->nodes},
@@ -107,8 +132,7 @@ Result<int> run_check(App& app, const Options& options) {
     json["note"] = note_of(result);
     text += "note: " + note_of(result) + "\n";
   }
-  text += result.ok() ? fmt::format("every pass keeps the answers of {} samples\n", result.samples)
-                      : "a pass changes answers beyond its bound\n";
+  text += verdict_text(result);
   HASTEN_CHECK(app.print(json, text));
   return app.exit_unless_stopped(result.ok() ? 0 : 1);
 }
@@ -120,14 +144,17 @@ void add_check(CLI::App& cli, App& app, Run& run) {
   cli.add_option("target", options->target, "MODEL[@key=value,...]")
       ->required()
       ->type_name("TARGET");
-  cli.add_option("--samples", options->samples, "How many inputs to make up")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  auto* samples = cli.add_option("--samples", options->samples,
+                                 "How many inputs to make up, or, if given, to take of --data")
+                      ->type_name("N")
+                      ->check(CLI::Range(1, 1000))
+                      ->capture_default_str();
   app.add_inputs(cli);
   app.add_common(cli);
-  cli.callback(
-      [&app, &run, options] { run = [&app, options] { return run_check(app, *options); }; });
+  cli.callback([&app, &run, options, samples] {
+    options->samples_given = samples->count() > 0;
+    run = [&app, options] { return run_check(app, *options); };
+  });
 }
 
 }  // namespace hasten

@@ -47,13 +47,7 @@ Result<int> run_compare(App& app, const Options& options) {
     HASTEN_TRY(OpenedModel model_b, app.open(b));
     HASTEN_TRY(samples, app.inputs(a, model_a.engine->inputs()));
     HASTEN_TRY(sets_a, samples.sets(model_a.engine->inputs()));
-    auto of_b = samples.sets(model_b.engine->inputs());
-    if (!of_b) {
-      return fail(of_b.error().code,
-                  "B ({}) can't take the inputs of A, and both are run on the same: {}", b.text,
-                  of_b.error().message);
-    }
-    sets_b = std::move(*of_b);
+    HASTEN_TRY(sets_b, sets_for_b(samples, b, model_b));
     HASTEN_TRY(outputs, diff_models(model_a, model_b, sets_a, sets_b, control));
     version_a = model_a.engine->version();
     version_b = model_b.engine->version();
@@ -86,7 +80,8 @@ void add_compare(CLI::App& cli, App& app, Run& run) {
       ->required()
       ->type_name("A");
   cli.add_option("b", options->b, "MODEL[@key=value,...]")->required()->type_name("B");
-  cli.add_option("--seconds", compare.seconds, "Stop then at the latest")
+  cli.add_option("--seconds", compare.seconds,
+                 "Stop then, but not before one round of fresh instances is whole")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str()
       ->type_name("S");

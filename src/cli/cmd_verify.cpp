@@ -34,6 +34,7 @@ struct Subject {
 /// What was found; `holds` until something speaks against it.
 struct Findings {
   bool holds = true;
+  bool undecided = false;  // an interruption came before anything spoke for or against it
   std::vector<std::string> reasons;
   std::optional<Comparison> comparison;
   void against(std::string reason) {
@@ -54,6 +55,12 @@ Result<Subject> read_subject(App& app, const std::string& path) {
     subject.folder = parent.empty() ? "." : parent.string();
   }
   HASTEN_TRY(const std::string text, read_file(proof));
+  if (!text.starts_with('{')) {
+    return fail(Code::kInvalidArgument,
+                "'{}' is neither a bundle nor a proof: name what hasten optimize wrote, the "
+                "folder or its proof.json",
+                proof);
+  }
   HASTEN_TRY(subject.claim, claim_from_json(text, proof));
   const Claim& claim = subject.claim;
   const std::string model =
@@ -119,6 +126,10 @@ Status check_speed(App& app, const Options& options, const Subject& subject, boo
     HASTEN_TRY(sets_b, samples.sets(b.engine->inputs()));
     HASTEN_TRY(outputs, diff_models(a, b, sets_a, sets_b, control));
   }
+  if (control.stopped()) {
+    findings.undecided = true;
+    return {};
+  }
   AccuracyGate gate;
   gate.min_samples = 1;  // the proof had enough; this is a check of a few
   const Accuracy accuracy = judge_accuracy(outputs, subject.chosen.options.precision, gate);
@@ -138,7 +149,9 @@ Status check_speed(App& app, const Options& options, const Subject& subject, boo
   const std::string proven = fmt::format("{:.3f} x [{:.3f}, {:.3f}]", subject.claim.speedup,
                                          subject.claim.ci.lo, subject.claim.ci.hi);
   const bool contradicts = c.verdict == Verdict::kSlower || c.ci.hi < subject.claim.ci.lo;
-  if (c.verdict == Verdict::kFaster && !contradicts) {
+  if (c.interrupted && c.verdict != Verdict::kFaster && !contradicts) {
+    findings.undecided = true;
+  } else if (c.verdict == Verdict::kFaster && !contradicts) {
     findings.reasons.push_back(fmt::format("faster here too: {}, proven {}", measured, proven));
   } else if (c.verdict == Verdict::kFaster) {
     findings.reasons.push_back(
@@ -169,13 +182,16 @@ Result<int> run_verify(App& app, const Options& options) {
     findings.reasons.emplace_back("the baseline was kept: there is no speedup to check");
   } else if (findings.holds) {
     auto checked = check_speed(app, options, subject, same_machine, findings);
-    if (!checked && checked.error().code == Code::kCancelled)
-      return fail(std::move(checked.error()));
-    if (!checked) findings.against(checked.error().message);
+    if (!checked && checked.error().code == Code::kCancelled) {
+      findings.undecided = true;
+    } else if (!checked) {
+      findings.against(checked.error().message);
+    }
   }
   if (app.stopped())
     findings.reasons.emplace_back("interrupted: this is of what was measured so far");
-  Json json = {{"holds", findings.holds},
+  const bool undecided = findings.holds && findings.undecided;
+  Json json = {{"holds", undecided ? Json(nullptr) : Json(findings.holds)},
                {"reasons", findings.reasons},
                {"interrupted", app.stopped()},
                {"baseline", subject.baseline.text},
@@ -184,8 +200,11 @@ Result<int> run_verify(App& app, const Options& options) {
                {"proven", {{"speedup", subject.claim.speedup}, {"ci", to_json(subject.claim.ci)}}},
                {"comparison", findings.comparison ? to_json(*findings.comparison) : Json(nullptr)}};
   const Style style = app.style();
-  std::string text = fmt::format("{}: the proof {}\n", options.path,
-                                 findings.holds ? style.good("holds") : style.bad("does not hold"));
+  std::string text =
+      fmt::format("{}: {}\n", options.path,
+                  undecided ? style.warning("interrupted, so whether the proof holds is open")
+                  : findings.holds ? "the proof " + style.good("holds")
+                                   : "the proof " + style.bad("does not hold"));
   for (const std::string& reason : findings.reasons) text += "  " + reason + "\n";
   if (findings.comparison) text += warnings_text(findings.comparison->warnings, style);
   HASTEN_CHECK(app.print(json, text));

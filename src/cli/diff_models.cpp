@@ -22,6 +22,15 @@ std::vector<TensorView> in_order(const std::vector<Port>& to, const std::vector<
 
 }  // namespace
 
+Result<std::vector<InputSet>> sets_for_b(const Samples& samples, const Target& b,
+                                         const OpenedModel& model_b) {
+  auto sets = samples.sets(model_b.engine->inputs());
+  if (sets) return sets;
+  return fail(sets.error().code,
+              "B ({}) can't take the inputs of A, and both are run on the same: {}", b.text,
+              sets.error().message);
+}
+
 Result<OutputDiff> diff_models(OpenedModel& a, OpenedModel& b, std::span<const InputSet> sets_a,
                                std::span<const InputSet> sets_b, const MeasureControl& control) {
   OutputDiffer differ;

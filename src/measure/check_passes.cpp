@@ -85,11 +85,13 @@ class Walk {
   }
 
   Result<CheckResult> run() {
+    result_.planned = on_.size();
     result_.samples = s_.samples.size();
+    if (stopped()) return std::move(result_);
     HASTEN_TRY(const Compiled plain, with([](size_t) { return false; }));
     add_one_by_one(plain);
     // Where a pass is to blame already, leaving out another one tells nothing new.
-    if (result_.ok()) leave_one_out(plain);
+    if (result_.ok() && !result_.interrupted) leave_one_out(plain);
     return std::move(result_);
   }
 
@@ -103,15 +105,17 @@ class Walk {
     return run_with(s_, options);
   }
 
-  void done(size_t steps) {
-    result_.interrupted = s_.control.stopped();
+  /// Asked before each step: what is complete wasn't interrupted.
+  bool stopped() { return result_.interrupted = s_.control.stopped(); }
+
+  void done(size_t steps) const {
     if (!s_.control.progress) return;
     s_.control.progress({s_.stage, static_cast<int64_t>(steps), 0,
                          static_cast<double>(steps) / static_cast<double>(2 * on_.size())});
   }
 
   void add_one_by_one(Compiled before) {
-    for (size_t i = 0; i < on_.size() && !result_.interrupted; ++i) {
+    for (size_t i = 0; i < on_.size() && !stopped(); ++i) {
       PassCheck& check = result_.passes.emplace_back();
       check.name = on_[i]->name;
       auto after = with([&](size_t k) { return k <= i; });
@@ -136,7 +140,7 @@ class Walk {
   }
 
   void leave_one_out(const Compiled& plain) {
-    for (size_t i = 0; i < result_.passes.size() && !result_.interrupted; ++i) {
+    for (size_t i = 0; i < result_.passes.size() && !stopped(); ++i) {
       PassCheck& check = result_.passes[i];
       // A pass that changed nothing was never on; what it enables later ones to do was seen above.
       if (check.changes == 0) continue;
@@ -217,6 +221,13 @@ bool CheckResult::ok() const {
   return std::all_of(passes.begin(), passes.end(), [](const PassCheck& p) { return p.ok; });
 }
 
+std::optional<bool> CheckResult::verdict() const {
+  const bool fails =
+      std::any_of(passes.begin(), passes.end(), [](const PassCheck& p) { return p.fails; });
+  if (interrupted && !fails && (ok() || !cut)) return std::nullopt;
+  return ok();
+}
+
 Result<CheckResult> check_passes(Context& context, const Graph& graph, const EngineOptions& options,
                                  std::span<const InputSet> samples, const MeasureControl& control,
                                  std::span<const Pass> passes) {
@@ -225,6 +236,10 @@ Result<CheckResult> check_passes(Context& context, const Graph& graph, const Eng
   const bool fails = std::any_of(result.passes.begin(), result.passes.end(),
                                  [](const PassCheck& p) { return p.fails; });
   if (result.ok() || fails || result.interrupted) return result;
+  if (control.stopped()) {
+    result.interrupted = true;
+    return result;
+  }
   return check_cut(subject, std::move(result));
 }
 

@@ -44,10 +44,15 @@ struct CutCheck {
 
 struct CheckResult {
   std::vector<PassCheck> passes;  // in the order in which they run
+  size_t planned = 0;             // how many passes there are to check
   size_t samples = 0;
   std::optional<CutCheck> cut;  // `passes` then holds what was found between the roundings
-  bool interrupted = false;     // passes holds what was checked until then
+  bool interrupted = false;     // before all was checked: passes holds what was until then
+  /// Is no pass to blame, as far as they were checked?
   bool ok() const;
+  /// ok(), once that is known: nothing where an interruption left passes, or roundings that may
+  /// excuse one, unchecked.
+  std::optional<bool> verdict() const;
 };
 
 /// Compiles the graph with growing prefixes of the passes, and with all but each, and compares

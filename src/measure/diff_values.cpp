@@ -197,7 +197,10 @@ Result<ValueDiffs> diff_values(Context& context, const TappedModel& a, const Tap
       values.push_back({{node.name, node.op, name, 0, 0, ""}, in_a->second, in_b->second, {}});
     }
   }
-  for (size_t i = 0; i < sets_a.size() && !control.stopped(); ++i) {
+  ValueDiffs diffs;
+  for (size_t i = 0; i < sets_a.size(); ++i) {
+    diffs.interrupted = control.stopped();
+    if (diffs.interrupted) break;
     HASTEN_CHECK(side_a.runner->bind(sets_a[i]));
     HASTEN_CHECK(side_a.runner->run());
     HASTEN_CHECK(side_b.runner->bind(sets_b[i]));
@@ -206,8 +209,9 @@ Result<ValueDiffs> diff_values(Context& context, const TappedModel& a, const Tap
       value.differ.add({&side_a.runner->outputs()[value.at_a], 1},
                        {&side_b.runner->outputs()[value.at_b], 1});
     }
+    ++diffs.samples;
   }
-  ValueDiffs diffs;
+  if (diffs.samples == 0) return diffs;
   diffs.compared = values.size();
   for (Common& value : values) {
     const OutputDiff d = value.differ.result();

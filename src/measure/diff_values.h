@@ -20,7 +20,9 @@ struct ValueDiff {
 };
 
 struct ValueDiffs {
-  size_t compared = 0;               // values that both sides have
+  size_t compared = 0;               // values that both sides have; 0 where no sample was run
+  size_t samples = 0;                // that were run
+  bool interrupted = false;          // before all samples were
   std::vector<ValueDiff> different;  // beyond the tolerance, in the order of A's nodes
   double worst_rel = 0;              // of all compared
 };

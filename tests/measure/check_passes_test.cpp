@@ -172,6 +172,47 @@ TEST(CheckPasses, FailingWithAPassIsItsFault) {
   EXPECT_EQ(result->passes.at(0).reason, "fails with it: out of order");
 }
 
+TEST(CheckPasses, AnInterruptionLeavesNoVerdict) {
+  auto context = *Context::make();
+  const std::vector<float> x = {1, 2.3F, -4.7F, 0.9F};
+  const std::vector<InputSet> sets = {{{DType::kF32, {1, 1, 2, 2}, x.data()}}};
+  std::atomic<bool> stop{true};
+  MeasureControl control;
+  control.stop = &stop;
+  const auto none = check_passes(*context, graph_of(kScaled), {}, sets, control);
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_TRUE(none->interrupted);
+  EXPECT_TRUE(none->passes.empty());
+  EXPECT_GT(none->planned, 2u);
+  EXPECT_FALSE(none->verdict());
+  stop = false;
+  control.progress = [&](const Progress& p) { stop = p.runs == 2; };
+  const auto some = check_passes(*context, graph_of(kScaled), {}, sets, control);
+  ASSERT_TRUE(some) << some.error().message;
+  EXPECT_TRUE(some->interrupted);
+  EXPECT_EQ(some->passes.size(), 2u);
+  EXPECT_FALSE(some->verdict());
+  stop = false;
+  control.progress = nullptr;
+  EXPECT_EQ(check_passes(*context, graph_of(kScaled), {}, sets, control)->verdict(), true);
+}
+
+TEST(DiffValues, AnInterruptionBeforeTheFirstSampleFindsNothing) {
+  auto context = *Context::make();
+  const std::vector<float> x = {1, 2};
+  const std::vector<InputSet> sets = {{{DType::kF32, {2}, x.data()}}};
+  const TappedModel side{"a.onnx", {}, graph_of("in %x: f32[2]\n%q = Exp(%x)\nout %q\n")};
+  const std::atomic<bool> stop{true};
+  MeasureControl control;
+  control.stop = &stop;
+  const auto diffs = diff_values(*context, side, side, sets, sets, 1e-4, control);
+  ASSERT_TRUE(diffs) << diffs.error().message;
+  EXPECT_TRUE(diffs->interrupted);
+  EXPECT_EQ(diffs->samples, 0u);
+  EXPECT_EQ(diffs->compared, 0u);
+  EXPECT_TRUE(diffs->different.empty());
+}
+
 TEST(DiffValues, FindsTheFirstNodeThatDiffers) {
   const std::string a =
       "const %k: f32[1] = {2}\nin %x: f32[2]\n%p = Mul(%x, %k) \"scale\"\n%q = Exp(%p) \"e\"\n"
