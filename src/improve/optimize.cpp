@@ -203,7 +203,14 @@ class Search {
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
       return *proof_.tried[a].screened > *proof_.tried[b].screened;
     });
-    for (size_t rank = kFinalists; rank < order.size(); ++rank) say_screened(order, rank);
+    for (size_t rank = 0; rank < order.size() && stopped(); ++rank) {
+      Tried& tried = proof_.tried[order[rank]];
+      tried.outcome = Outcome::kUntried;
+      tried.why = "interrupted in the screening";
+    }
+    for (size_t rank = kFinalists; rank < order.size() && !stopped(); ++rank) {
+      say_screened(order, rank);
+    }
     order.resize(std::min(order.size(), kFinalists));
     double left = options_.seconds * static_cast<double>(kFinalists);
     std::vector<Comparison> results(order.size());
@@ -229,7 +236,11 @@ class Search {
       }
     }
     for (size_t rank = 0; rank < order.size(); ++rank) {
-      if (results[rank].rounds == 0) say_screened(order, rank);
+      if (results[rank].rounds > 0) continue;
+      say_screened(order, rank);
+      if (chosen != 0 || !stopped()) continue;
+      proof_.tried[order[rank]].outcome = Outcome::kUntried;  // it lost to nobody
+      proof_.tried[order[rank]].why = "interrupted before it was compared in full";
     }
     proof_.baseline = proof_.tried[0];
     proof_.chosen = proof_.tried[chosen];
@@ -239,7 +250,8 @@ class Search {
       proof_.challenger = proof_.tried[order[shown]].target;
     }
     for (Tried& tried : proof_.tried) {
-      if (tried.outcome == Outcome::kUntried) tried.why = "interrupted before its turn";
+      if (tried.outcome == Outcome::kUntried && tried.why.empty())
+        tried.why = "interrupted before its turn";
     }
     return {};
   }
@@ -247,8 +259,8 @@ class Search {
   /// Why one that wasn't compared in full wasn't.
   void say_screened(const std::vector<size_t>& order, size_t rank) {
     Tried& tried = proof_.tried[order[rank]];
-    tried.why = rank == 0 ? "not compared in full: interrupted"
-                          : fmt::format("{:.2f}x in the screening, where the best had {:.2f}x",
+    tried.why = rank == 0 ? "not compared in full"
+                          : fmt::format("{:.3f} x in the screening, where the best had {:.3f} x",
                                         *tried.screened, *proof_.tried[order[0]].screened);
   }
 

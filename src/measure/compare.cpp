@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "base/counted.h"
 #include "measure/idle.h"
 #include "measure/sequential.h"
 #include "measure/warmup.h"
@@ -32,12 +33,6 @@ struct Layout {
 };
 
 constexpr double kLongestSeconds = 3600;  // that an estimate of the time to decide may reach
-
-/// "40 s", "12 min"
-std::string duration(double seconds) {
-  return seconds < 99.5 ? fmt::format("about {:.0f} s", std::ceil(seconds))
-                        : fmt::format("about {:.0f} min", std::ceil(seconds / 60));
-}
 
 class Comparer {
  public:
@@ -274,10 +269,12 @@ void Comparer::say_why() {
     if (result_.rounds < options_.min_rounds)
       wanted = std::max<int64_t>(options_.min_rounds, wanted.value_or(0));
     if (wanted) {
-      result_.more_seconds = std::max(1.0, static_cast<double>(*wanted - result_.rounds) * each);
+      // A tenth for what opening and calibrating again takes.
+      result_.more_seconds =
+          std::max(1.0, 1.1 * static_cast<double>(*wanted - result_.rounds) * each);
       next = fmt::format("if it stays so, {} more would decide (--seconds {:.0f})",
-                         duration(*result_.more_seconds),
-                         std::ceil((result_.seconds + *result_.more_seconds) * 1.1));
+                         about_seconds(*result_.more_seconds),
+                         std::ceil(result_.seconds) + std::ceil(*result_.more_seconds));
     } else {
       next = "at this spread even an hour would not decide: a quieter machine might";
     }
@@ -296,8 +293,14 @@ void Comparer::say_why() {
       result_.why =
           result_.rounds < options_.min_rounds
               ? fmt::format(
-                    "{} rounds of fresh instances in {:.1f} s are too few (at least {}); {}",
-                    result_.rounds, result_.seconds, options_.min_rounds, next)
+                    "{} of fresh instances in {:.1f} s {} too few (at least {}{}); {}",
+                    counted(result_.rounds, "round"), result_.seconds,
+                    result_.rounds == 1 ? "is" : "are", options_.min_rounds,
+                    result_.rounds == 1 && result_.seconds > before_s_ + 1.2 * options_.seconds
+                        ? fmt::format(", and one, opening included, takes longer than {:.4g} s",
+                                      options_.seconds)
+                        : "",
+                    next)
               : fmt::format(
                     "the {:.4g} % interval, {:.4f} to {:.4f}, holds 1 and reaches beyond "
                     "{:.3g} % of it; {}",
@@ -374,9 +377,9 @@ Result<Comparison> compare(const OpenInstance& a, const OpenInstance& b,
 
 std::string text(const Comparison& c) {
   std::string out = bench_line("A", c.a) + bench_line("B", c.b);
-  out += fmt::format("speedup {:.4f} [{:.4f}, {:.4f}] at {:.4g} %, {} rounds, {:.1f} s: B is {}\n",
-                     c.speedup, c.ci.lo, c.ci.hi, 100 * (1 - c.alpha), c.rounds, c.seconds,
-                     verdict_name(c.verdict));
+  out += fmt::format("speedup {:.4f} [{:.4f}, {:.4f}] at {:.4g} %, {}, {:.1f} s: B is {}\n",
+                     c.speedup, c.ci.lo, c.ci.hi, 100 * (1 - c.alpha), counted(c.rounds, "round"),
+                     c.seconds, verdict_name(c.verdict));
   out += fmt::format("  {}{}\n", c.why, c.interrupted ? " (interrupted)" : "");
   const OutputDiff& diff = c.outputs;
   if (diff.max_abs) {

@@ -168,8 +168,10 @@ std::string speedup_svg(double speedup, const Interval& interval, std::span<cons
   const double margin = std::max(0.02, (axis.hi - axis.lo) * 0.25);
   axis.lo = std::max(0.0, axis.lo - margin);
   axis.hi += margin;
-  std::string svg = open_svg(100, fmt::format("Speedup {:.3f}, interval {:.3f} to {:.3f}", speedup,
-                                              interval.lo, interval.hi));
+  const std::string words = finite
+                                ? fmt::format("interval {:.3f} to {:.3f}", interval.lo, interval.hi)
+                                : std::string("no interval yet");
+  std::string svg = open_svg(100, fmt::format("Speedup {:.3f}, {}", speedup, words));
   svg += fmt::format(
       "<line class=one x1={0:.1f} x2={0:.1f} y1=14 y2=62 /><text x={0:.1f} y=8 "
       "text-anchor=middle>equal</text>",
@@ -179,12 +181,12 @@ std::string speedup_svg(double speedup, const Interval& interval, std::span<cons
     svg += fmt::format("<circle class=round cx={:.1f} cy={} r=2.5 />", x,
                        20 + static_cast<double>(i * 7 % 16));
   }
-  const double lo = axis.x(std::clamp(interval.lo, axis.lo, axis.hi));
-  const double hi = axis.x(finite ? std::clamp(interval.hi, axis.lo, axis.hi) : axis.hi);
-  svg += fmt::format(
-      "<rect class=b x={:.1f} y=47 width={:.1f} height=8 rx=4 /><circle class=point cx={:.1f} "
-      "cy=51 r=6 />",
-      lo, std::max(1.0, hi - lo), axis.x(speedup));
+  if (finite) {  // a bar without an end would look like one that is known
+    const double lo = axis.x(interval.lo), hi = axis.x(interval.hi);
+    svg += fmt::format("<rect class=b x={:.1f} y=47 width={:.1f} height=8 rx=4 />", lo,
+                       std::max(1.0, hi - lo));
+  }
+  svg += fmt::format("<circle class=point cx={:.1f} cy=51 r=6 />", axis.x(speedup));
   return svg + axis_svg(axis, 64, "times as fast") + "</svg>";
 }
 

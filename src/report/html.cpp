@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/html_style.h"
@@ -46,7 +47,7 @@ std::string headline(const Proof& p) {
                             "here ran faster than {}.</p>",
                             target_html(p.baseline.target));
   } else {
-    html = fmt::format("<p class=big>{:.2f}&times; as fast</p><p>{} against {}</p>", c.speedup,
+    html = fmt::format("<p class=big>{:.3f}&times; as fast</p><p>{} against {}</p>", c.speedup,
                        target_html(p.chosen.target), target_html(p.baseline.target));
   }
   if (p.interrupted) html += "<p class=warn>Interrupted: this is what was measured so far.</p>";
@@ -93,11 +94,11 @@ std::string speedup_section(const Proof& p) {
   return fmt::format(
       "{}<p>{:.3f} times as fast; {}.</p><p class=note>Each dot is a "
       "round: both "
-      "sides opened afresh and run in alternating bursts ({} rounds, {} bursts of {} runs each). "
-      "The "
+      "sides opened afresh and run in alternating bursts ({}). The speedup is of paired "
+      "bursts, so it is not the ratio of the p50s below. The "
       "interval is over rounds and holds whenever one stops.</p>",
-      speedup_svg(c.speedup, c.ci, ratios), c.speedup, escape_html(c.why), c.rounds,
-      c.bursts_per_round, c.runs_per_burst);
+      speedup_svg(c.speedup, c.ci, ratios), c.speedup, escape_html(c.why),
+      counted(c.rounds, "round"));
 }
 
 std::string accuracy_section(const Proof& p) {
@@ -111,8 +112,8 @@ std::string accuracy_section(const Proof& p) {
 /// Of the screening and, apart from it, of the full comparison.
 std::string speedups(const Tried& t) {
   std::string html;
-  if (t.screened) html += fmt::format(", screening {:.2f}&times;", *t.screened);
-  if (t.speedup) html += fmt::format(", <b>compared {:.2f}&times;</b>", *t.speedup);
+  if (t.screened) html += fmt::format(", screening {:.3f}&times;", *t.screened);
+  if (t.speedup) html += fmt::format(", <b>compared {:.3f}&times;</b>", *t.speedup);
   return html;
 }
 
@@ -172,9 +173,10 @@ std::string ops_section(const Profile* profile) {
     html += fmt::format("<p class=note>{} more ops take {} together.</p>", ops.size() - kMostOps,
                         format_ms(rest));
   for (const Finding& f : profile->findings) {
-    html += fmt::format("<p><b>{}. {}</b>: {} ({}). <span class=note>{} {}</span></p>", f.rank,
+    html += fmt::format("<p><b>{}. {}</b>: {} ({}). <span class=note>{}.{}</span></p>", f.rank,
                         escape_html(f.cause), escape_html(f.where), format_percent(f.share),
-                        escape_html(f.why), escape_html(f.do_next));
+                        escape_html(f.why),
+                        f.do_next.empty() ? "" : " Next: " + escape_html(f.do_next) + ".");
   }
   return html;
 }
@@ -182,8 +184,8 @@ std::string ops_section(const Profile* profile) {
 std::string warnings_section(const Proof& p) {
   std::string html;
   for (const Warning& w : p.comparison.warnings) {
-    html += fmt::format("<li><b>{}</b>: {}. {}</li>", escape_html(w.what), escape_html(w.why),
-                        escape_html(w.next));
+    html += fmt::format("<li><b>{}</b>: {}. Next: {}.</li>", escape_html(w.what),
+                        escape_html(w.why), escape_html(w.next));
   }
   return html.empty() ? "" : "<ul>" + html + "</ul>";
 }

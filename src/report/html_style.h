@@ -15,7 +15,7 @@ header{padding:8px 4px 20px}
 h1{font-size:1.1rem;margin:0;color:var(--soft);font-weight:600;overflow-wrap:anywhere}
 h2{font-size:1rem;margin:0 0 10px}
 .big{font-size:2.4rem;line-height:1.15;font-weight:700;margin:8px 0;color:var(--b)}
-p{margin:8px 0}
+p{margin:8px 0}p,li{overflow-wrap:anywhere}
 main{columns:420px 2;column-gap:16px}
 section{background:var(--card);border-radius:10px;padding:16px;margin:0 0 16px;break-inside:avoid}
 svg{width:100%;max-width:520px;display:block;margin:0 auto 8px}
@@ -52,7 +52,8 @@ ul{margin:0;padding-left:1.2em}
 .why{color:var(--soft);font-size:.86rem;overflow-wrap:anywhere}
 .ops td:first-child{white-space:normal;min-width:9.5em}
 .ops span{color:var(--soft);overflow-wrap:anywhere}
-@media(max-width:520px){.wide{display:none}th,td{padding:4px 4px}.ops td:first-child{min-width:6em}}
+@media(max-width:520px){.wide,.ops th:nth-child(3),.ops td:nth-child(3){display:none}th,td{padding:4px 3px}
+main{columns:1}.ops td:first-child{min-width:6em}}
 .share{height:5px;margin-top:2px}.share i{display:block;height:5px;border-radius:2px;min-width:1px}
 )css";
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/counted.h"
 #include "report/format.h"
 
 namespace hasten {
@@ -20,7 +21,7 @@ std::string interval_text(const std::optional<Interval>& interval) {
 std::string warnings_text(const std::vector<Warning>& warnings, const Style& style) {
   std::string text;
   for (const Warning& w : warnings) {
-    text += fmt::format("{} {}: {}. {}\n", style.warning("warning:"), w.what, w.why, w.next);
+    text += fmt::format("{} {}: {}; {}\n", style.warning("warning:"), w.what, w.why, w.next);
   }
   return text;
 }
@@ -30,8 +31,8 @@ std::string bench_text(const BenchResult& r, const Style& style) {
                        const std::optional<Interval>& interval) {
     return value ? std::pair(format_ms(*value), interval_text(interval))
                  : std::pair(std::string("-"),
-                             fmt::format("not to be told from {} runs, the slowest took {}", r.n,
-                                         format_ms(r.max_ms)));
+                             fmt::format("not to be told from {}, the slowest took {}",
+                                         counted(r.n, "run"), format_ms(r.max_ms)));
   };
   const auto p90 = quantile(r.p90_ms, r.p90_interval), p99 = quantile(r.p99_ms, r.p99_interval);
   Table table("lll");
@@ -40,9 +41,10 @@ std::string bench_text(const BenchResult& r, const Style& style) {
   table.row({"p99", p99.first, p99.second});
   table.row({"mean", format_ms(r.mean_ms),
              fmt::format("min {}, max {}", format_ms(r.min_ms), format_ms(r.max_ms))});
-  table.row({"runs", fmt::format("{}", r.n),
-             fmt::format("{:.1f} s, after {} runs of warm-up{}", r.seconds, r.warmup_runs,
-                         r.warmup_ended ? "" : " that did not end")});
+  table.row(
+      {"runs", fmt::format("{}", r.n),
+       fmt::format("{:.1f} s, after {} of warm-up{}", r.seconds, counted(r.warmup_runs, "run"),
+                   r.warmup_ended ? "" : " that did not end")});
   table.row({"cold", format_ms(r.cold_ms), "the first run"});
   table.row({"load", format_ms(r.load_ms), fmt::format("{:.0f} MB resident", r.rss_mb)});
   std::string text = table.text(style) + warnings_text(r.warnings, style);
@@ -87,8 +89,11 @@ std::string compare_text(const Comparison& c, const std::string& a, const std::s
                                                     : "B is " + style.bold(verdict),
                       style.bold(fmt::format("{:.3f} x", c.speedup)), interval_words(c));
   text += fmt::format("  {}\n", c.why);
-  text += fmt::format("  {} rounds of fresh instances, {} bursts of {} runs each, {:.1f} s\n",
-                      c.rounds, c.bursts_per_round, c.runs_per_burst, c.seconds);
+  text += fmt::format(
+      "  {} of fresh instances, {} of each side in {:.1f} s; the speedup is of paired bursts, so "
+      "it "
+      "is not the ratio of the p50s\n",
+      counted(c.rounds, "round"), counted(c.a.n, "run"), c.seconds);
   text += fmt::format("  outputs: {}\n", outputs_text(c.outputs));
   text += warnings_text(c.warnings, style);
   if (c.interrupted)
@@ -101,10 +106,9 @@ std::string kept_text(const Proof& p) {
   if (!p.unsure()) return "the baseline is already best";
   if (p.interrupted && c.rounds == 0)
     return "interrupted before anything was compared; the baseline is kept";
-  const std::string more =
-      c.more_seconds
-          ? fmt::format("; about {:.0f} s more would decide if it stays so", *c.more_seconds)
-          : "";
+  const std::string more = c.more_seconds ? fmt::format("; {} more would decide if it stays so",
+                                                        about_seconds(*c.more_seconds))
+                                          : "";
   return fmt::format("nothing was proven faster{}; {} came nearest with {:.3f} x, {}{}",
                      p.interrupted ? " before the interruption" : "", p.challenger, c.speedup,
                      interval_words(c), more) +
@@ -117,20 +121,21 @@ std::string proof_text(const Proof& p, const Style& style) {
   Table table("lrrrll");
   table.header({"tried", "p50", "screening", "compared", "", "why"});
   auto times = [](const std::optional<double>& speedup) {
-    return speedup ? fmt::format("{:.2f} x", *speedup) : std::string("-");
+    return speedup ? fmt::format("{:.3f} x", *speedup) : std::string("-");
   };
   for (const Tried& t : p.tried) {
     table.row({t.target, t.p50_ms ? format_ms(*t.p50_ms) : "-", times(t.screened), times(t.speedup),
                outcome_name(t.outcome), shorten(t.why, 150)});
   }
   text += table.text(style);
+  text += "  (speedups are of paired runs in alternating order, not ratios of the p50s)\n";
   const Comparison& c = p.comparison;
   if (p.keeps_baseline) {
     text += "  " + kept_text(p) + ": " + style.bold(p.baseline.target) + "\n";
   } else {
     text += fmt::format("  {} as fast as {}: {}\n", style.bold(fmt::format("{:.3f} x", c.speedup)),
                         p.baseline.target, style.good(p.chosen.target));
-    text += fmt::format("  {} over {} rounds of fresh instances\n", c.why, c.rounds);
+    text += fmt::format("  {} over {} of fresh instances\n", c.why, counted(c.rounds, "round"));
     if (p.chosen.accuracy) text += fmt::format("  answers: {}\n", p.chosen.accuracy->why);
   }
   text += warnings_text(c.warnings, style);

@@ -77,6 +77,8 @@ TEST(Charts, SpeedupOfAnOpenInterval) {
   const std::string svg = speedup_svg(1.55, {0, HUGE_VAL}, ratios);
   EXPECT_EQ(svg.find("x=nan"), std::string::npos);
   EXPECT_EQ(svg.find("=inf"), std::string::npos);
+  EXPECT_EQ(svg.find("<rect"), std::string::npos) << "no interval, no bar: " << svg;
+  EXPECT_NE(speedup_svg(1.55, {1.4, 1.7}, ratios).find("<rect"), std::string::npos);
 }
 
 TEST(ChromeTrace, TimesCountFromTheFirstEvent) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "measure/profile.h"
 #include "report/html.h"
 #include "report/proof_json.h"
 #include "report/text.h"
@@ -76,6 +77,18 @@ TEST(ProofReport, InterruptedClaimsNothing) {
   EXPECT_EQ(text.find("already best"), std::string::npos) << text;
 }
 
+TEST(ProofReport, FindingsAreSentencesOfTheirOwn) {
+  const Proof p = proof_of(Verdict::kSlower);
+  Profile profile;
+  profile.ops.resize(1);
+  profile.findings.push_back({1, "copies", "1 Cast: c", 0.5, 0.4, "these move data", "fuse them"});
+  HtmlReport report;
+  report.proof = &p;
+  report.profile = &profile;
+  const std::string page = html_report(report);
+  EXPECT_NE(page.find("these move data. Next: fuse them.<"), std::string::npos) << page;
+}
+
 TEST(ProofReport, ScreeningAndComparisonAreApart) {
   const Json json = to_json(proof_of(Verdict::kSlower));
   EXPECT_EQ(json["tried"][1]["screening_speedup"], 1.25);
@@ -99,9 +112,10 @@ TEST(CompareText, NoIntervalYet) {
   Comparison c;
   c.speedup = 1.5;
   c.ci = {0, HUGE_VAL};
-  c.rounds = 2;
   c.alpha = 1e-6;
+  c.rounds = 1;
   const std::string text = compare_text(c, "a", "b", {});
+  EXPECT_NE(text.find("1 round of fresh instances"), std::string::npos) << text;
   EXPECT_NE(text.find("unsure whether B is faster: 1.500 x as fast, no interval yet"),
             std::string::npos)
       << text;
