@@ -100,6 +100,11 @@ Result<std::optional<Profile>> saved_profile(App& app, const Options& options) {
   if (!options.against.empty()) {
     HASTEN_TRY(const Target other, app.target(options.against));
     HASTEN_TRY(const MappedFile exists, MappedFile::open(other.model));
+    const auto graph = app.graph(other);
+    if (!graph && graph.error().code == Code::kInvalidModel) {
+      return fail(Code::kInvalidModel, "--against {} is neither a model nor a .json profile: {}",
+                  options.against, graph.error().message);
+    }
   }
   return std::nullopt;
 }

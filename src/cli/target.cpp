@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/mapped_file.h"
 
@@ -14,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kKeys =
-    "engine=native|onnxruntime|openvino, threads=N, precision=fp32|bf16|int8, math=fast|exact, "
+    "engine=native|onnxruntime|openvino, threads=N, precision=fp32|bf16, math=fast|exact, "
     "shape=NAME:1x3x224x224, disable_pass=NAME, passes=on|off, reference=on|off";
 
 bool is_key_char(char c) {
@@ -92,7 +93,13 @@ Status set_options(EngineOptions& options, std::string_view text) {
   }
   std::stable_partition(pairs.begin(), pairs.end(),
                         [](const auto& p) { return p.first == "engine"; });
-  for (const auto& [key, value] : pairs) HASTEN_CHECK(set_target_option(options, key, value));
+  std::set<std::string_view> shaped;
+  for (const auto& [key, value] : pairs) {
+    const std::string_view input = value.substr(0, value.rfind(':'));
+    if (key == "shape" && !shaped.insert(input).second)
+      return fail(Code::kInvalidArgument, "shape={}: a shape of '{}' is given twice", value, input);
+    HASTEN_CHECK(set_target_option(options, key, value));
+  }
   return {};
 }
 
@@ -163,9 +170,12 @@ Status set_target_option(EngineOptions& options, std::string_view key, std::stri
   }
   if (key == "threads") return set_threads(options, value);
   if (key == "precision") {
-    return choose(
-        options.precision, key, value,
-        {{"fp32", Precision::kFp32}, {"bf16", Precision::kBf16}, {"int8", Precision::kInt8}});
+    if (value == "int8") {  // no engine makes a float model int8, and each says so by name
+      options.precision = Precision::kInt8;
+      return {};
+    }
+    return choose(options.precision, key, value,
+                  {{"fp32", Precision::kFp32}, {"bf16", Precision::kBf16}});
   }
   if (key == "math") {
     return choose(options.math, key, value,

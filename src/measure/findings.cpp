@@ -105,8 +105,7 @@ class Finder {
       for (const OpProfile* op : ops.list) roof += *op->roof_ms;
       add("slow kernel", ops,
           fmt::format("{} reaches {:.0f} % of the measured roof here", kernel, 100 * roof / ops.ms),
-          "compare with another engine (hasten compare MODEL MODEL@engine=onnxruntime) or let "
-          "hasten optimize choose");
+          "compare with another engine (hasten compare MODEL MODEL@engine=onnxruntime)");
     }
   }
 
@@ -116,8 +115,16 @@ class Finder {
       if (copies(op) && !op.reference) ops.add(op, 0.9 * op.ms);
     }
     add("copies", ops, "these compute nothing: they move, cast or re-arrange data",
-        "run with all passes (hasten optimize); export the model in the layout and type it "
+        "run with all passes on; export the model in the layout and type it "
         "computes in");
+  }
+
+  /// Can an engine here run a float model in a smaller type?
+  bool has_bf16() const {
+    if (machine_ == nullptr || !engine_built_in(EngineKind::kOpenVino)) return false;
+    const auto& features = machine_->cpu.features;
+    return std::any_of(features.begin(), features.end(),
+                       [](const std::string& f) { return f == "avx512_bf16" || f == "amx_bf16"; });
   }
 
   void memory_bound() {
@@ -130,8 +137,9 @@ class Finder {
     }
     if (share(ops.ms) < 0.05) return;
     add("memory bound", ops, "these wait for data from L3 or memory, not for arithmetic",
-        "fuse them with their neighbours, use a smaller type (precision=int8 or bf16), or a "
-        "larger batch so that weights are read less often");
+        fmt::format("fuse them with their neighbours, {}or use a larger batch so that weights are "
+                    "read less often",
+                    has_bf16() ? "try a smaller type (engine=openvino,precision=bf16), " : ""));
   }
 
   void overhead() {
@@ -141,7 +149,7 @@ class Finder {
     }
     if (share(ops.ms) < 0.1) return;
     add("tiny ops", ops, "the cost of starting them exceeds their work",
-        "fuse them (hasten optimize), use a larger batch, or fewer threads");
+        "fuse them, use a larger batch, or fewer threads");
   }
 
   void too_many_threads() {

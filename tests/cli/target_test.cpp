@@ -64,7 +64,7 @@ TEST(Target, BadValuesSayWhatIsWanted) {
   EXPECT_EQ(error_of("m@engine=tensorrt"), "engine=tensorrt: want native|onnxruntime|openvino");
   EXPECT_EQ(error_of("m@threads=0"), "threads=0: want a number from 1 to 1024");
   EXPECT_EQ(error_of("m@threads=2x"), "threads=2x: want a number from 1 to 1024");
-  EXPECT_EQ(error_of("m@precision=fp64"), "precision=fp64: want fp32|bf16|int8");
+  EXPECT_EQ(error_of("m@precision=fp64"), "precision=fp64: want fp32|bf16");
   EXPECT_EQ(error_of("m@math=wrong"), "math=wrong: want fast|exact");
   EXPECT_EQ(error_of("m@shape=1x3"), "shape=1x3: want NAME:1x3x224x224");
   EXPECT_NE(error_of("m@shape=x:1xbx3").find("'b' is not a dim"), std::string::npos);

@@ -213,6 +213,31 @@ TEST(Findings, MemoryBoundAndTinyOps) {
   EXPECT_TRUE(has(find_causes(p, &m), "tiny ops"));
 }
 
+TEST(Findings, ASmallerTypeOnlyWhereOneRuns) {
+  Machine m = machine();
+  m.cpu.features.clear();
+  const Profile p = profile_of({op_of(10, 0, 80e6), op_of(10, 400e6, 1e3)});
+  for (const Finding& f : find_causes(p, &m)) {
+    EXPECT_EQ(f.do_next.find("precision="), std::string::npos) << f.do_next;
+  }
+}
+
+TEST(ProfileText, ColumnsAreAsWideAsTheirLongest) {
+  Profile p = profile_of({op_of(10, 400e6, 1e3), op_of(10, 400e6, 1e3)});
+  p.ops[0].kernel = "conv_blocked_blocked_f32_of_a_long_name";
+  p.ops[0].name = "first";
+  p.ops[1].name = "second";
+  p.interrupted = true;
+  const std::string out = text(p);
+  const auto column = [&](const char* word) {
+    const size_t at = out.find(word);
+    return at - out.rfind('\n', at);
+  };
+  EXPECT_EQ(column("first\n"), column("second\n")) << out;
+  EXPECT_EQ(column("first\n"), column("name\n")) << out;
+  EXPECT_NE(out.find("\ninterrupted: "), std::string::npos) << out;
+}
+
 TEST(Findings, StallsThatNoMedianShows) {
   const Machine m = machine();
   Profile p = profile_of({op_of(10, 400e6, 1e3)});
