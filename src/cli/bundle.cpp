@@ -119,7 +119,7 @@ Result<BundleWriter> BundleWriter::open(const std::string& path) {
   fs::create_directories(parent, error);
   std::string work = folder + fmt::format(".new-{}", getpid());
   if (!error) fs::create_directory(work, error);
-  if (error) return fail(Code::kIo, "cannot make '{}': {}", work, error.message());
+  if (error) return fail(Code::kIo, "cannot make folder '{}': {}", folder, error.message());
   return BundleWriter(std::move(folder), std::move(work));
 }
 

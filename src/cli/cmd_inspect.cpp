@@ -124,10 +124,10 @@ Json to_json(const Target& target, const Graph& graph, const Found& found) {
   json["nodes"] = found.contents.nodes;
   json["ops"] = found.contents.ops;
   json["params"] = found.contents.params;
-  json["weight_bytes"] = found.contents.weight_bytes;
+  json["weight_bytes"] = static_cast<int64_t>(found.contents.weight_bytes);
   json["file_bytes"] = found.file_bytes;
-  json["flops"] = found.work.cost.flops;
-  json["bytes"] = found.work.cost.bytes;
+  json["flops"] = static_cast<int64_t>(found.work.cost.flops);
+  json["bytes"] = static_cast<int64_t>(found.work.cost.bytes);
   json["partial"] = found.work.why_partial.empty() ? Json(nullptr) : Json(found.work.why_partial);
   json["inputs"] = ports_json(found.inputs);
   json["outputs"] = ports_json(found.outputs);
@@ -185,15 +185,15 @@ std::string to_text(const Target& target, const Graph& graph, const Found& found
                                      p.has_shape ? shape_text(p.shape) : "[…]")});
   }
   for (const std::string& line : found.work.assumed) table.row({"assumed", line});
-  text += table.text(style);
   std::vector<std::pair<std::string, int64_t>> ops(found.contents.ops.begin(),
                                                    found.contents.ops.end());
   std::stable_sort(ops.begin(), ops.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  text += "  ops        ";
-  for (size_t i = 0; i < ops.size(); ++i)
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", ops[i].first, ops[i].second);
-  text += "\n";
+  std::string counts;
+  for (const auto& [op, count] : ops)
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", op, count);
+  table.row({"ops", counts});
+  text += table.text(style);
   text += unsupported_text(found, style);
   return text;
 }

@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <set>
 
+#include "base/counted.h"
 #include "cli/app.h"
 #include "cli/commands.h"
 #include "engine/ir/npy.h"
 #include "engine/ir/text.h"
+#include "engine/ops/numbers.h"
 #include "report/format.h"
 
 namespace hasten {
@@ -17,7 +19,7 @@ namespace {
 
 struct Options {
   std::string target, output;
-  size_t sample = 0;
+  int64_t sample = 0;
 };
 
 /// "<output name>.npy", with `/` replaced: names may be paths.
@@ -70,18 +72,80 @@ Result<std::vector<std::string>> save_outputs(const std::string& folder,
   return files;
 }
 
+constexpr int64_t kShownValues = 8;
+
+/// As many as the text shows. JSON has no NaN and no infinity: null.
+Json first_values(const TensorView& tensor) {
+  Json values = Json::array();
+  const auto add = [&]<class T>(T, auto convert) {
+    const T* data = tensor.as<T>();
+    for (int64_t i = 0; i < std::min(kShownValues, tensor.count()); ++i)
+      values.push_back(convert(data[i]));
+  };
+  const auto same = [](const auto& x) { return Json(x); };
+  const auto real = [](auto x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
+  const auto half = [&](auto x) { return real(to_float(x)); };
+  switch (tensor.dtype) {
+    case DType::kF32:
+      add(float(), real);
+      break;
+    case DType::kF64:
+      add(double(), real);
+      break;
+    case DType::kF16:
+      add(Half(), half);
+      break;
+    case DType::kBF16:
+      add(BFloat16(), half);
+      break;
+    case DType::kI8:
+      add(int8_t(), same);
+      break;
+    case DType::kI16:
+      add(int16_t(), same);
+      break;
+    case DType::kI32:
+      add(int32_t(), same);
+      break;
+    case DType::kI64:
+      add(int64_t(), same);
+      break;
+    case DType::kU8:
+      add(uint8_t(), same);
+      break;
+    case DType::kU16:
+      add(uint16_t(), same);
+      break;
+    case DType::kU32:
+      add(uint32_t(), same);
+      break;
+    case DType::kU64:
+      add(uint64_t(), same);
+      break;
+    case DType::kBool:
+      add(uint8_t(), [](uint8_t x) { return Json(x != 0); });
+      break;
+    case DType::kString:
+      add(std::string(), same);
+      break;
+    default:
+      return nullptr;
+  }
+  return values;
+}
+
 Result<int> run_run(App& app, const Options& options) {
   HASTEN_TRY(const Target target, app.target(options.target));
   HASTEN_TRY(OpenedModel model, app.open(target));
   HASTEN_TRY(const Samples samples, app.inputs(target, model.engine->inputs()));
   HASTEN_TRY(const std::vector<InputSet> sets, samples.sets(model.engine->inputs()));
-  if (options.sample >= sets.size()) {
-    return fail(Code::kInvalidArgument, "--sample {}: there are {} samples, the first is 0",
-                options.sample, sets.size());
+  const auto sample = static_cast<size_t>(options.sample);
+  if (sample >= sets.size()) {
+    return fail(Code::kInvalidArgument, "--sample {}: there {} {}, the first is 0", sample,
+                sets.size() == 1 ? "is" : "are", counted(sets.size(), "sample"));
   }
-  if (sets.size() > 1)
-    app.note(fmt::format("running sample {} of {}", options.sample, sets.size()));
-  HASTEN_CHECK(model.runner->bind(sets[options.sample]));
+  if (sets.size() > 1) app.note(fmt::format("running sample {} of {}", sample, sets.size()));
+  HASTEN_CHECK(model.runner->bind(sets[sample]));
   HASTEN_CHECK(model.runner->run());
 
   std::vector<Output> outputs;
@@ -100,9 +164,10 @@ Result<int> run_run(App& app, const Options& options) {
     const TensorView& out = outputs[i].tensor;
     Json entry = {{"name", outputs[i].name}, {"shape", out.dims}, {"dtype", dtype_name(out.dtype)}};
     if (!files.empty()) entry["file"] = files[i];
+    if (files.empty()) entry["values"] = first_values(out);
     json["outputs"].push_back(std::move(entry));
     table.row({outputs[i].name, dtype_name(out.dtype) + dims_text(out.dims),
-               files.empty() ? tensor_text(out, 8) : "-> " + files[i]});
+               files.empty() ? tensor_text(out, kShownValues) : "-> " + files[i]});
   }
   json["assumed"] = samples.assumed;
   HASTEN_CHECK(app.print(json, table.text(app.style())));
@@ -119,6 +184,7 @@ void add_run(CLI::App& cli, App& app, Run& run) {
   cli.add_option("--output", options->output, "Folder for <output name>.npy files")
       ->type_name("DIR");
   cli.add_option("--sample", options->sample, "Which sample of --data")
+      ->check(not_negative())
       ->type_name("N")
       ->capture_default_str();
   app.add_inputs(cli);

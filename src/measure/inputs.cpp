@@ -37,14 +37,29 @@ bool fits(const Port& port, const Dims& dims) {
   return true;
 }
 
+namespace {
+
+/// f32 -> "float32", as numpy has it; bfloat16 travels as uint16.
+std::string numpy_name(DType dtype) {
+  const std::string name = dtype_name(dtype);
+  if (dtype == DType::kBF16) return "bfloat16, saved as its bits in uint16";
+  const bool sized = name.size() > 1 && name[1] >= '0' && name[1] <= '9';
+  if (!sized) return name;
+  const char* word = name[0] == 'f' ? "float" : name[0] == 'u' ? "uint" : "int";
+  return word + name.substr(1);
+}
+
+}  // namespace
+
 Result<Tensor> with_dtype(const Port& port, Tensor tensor, const std::string& source) {
   if (tensor.dtype() == port.dtype) return tensor;
   if (port.dtype == DType::kBF16 && tensor.dtype() == DType::kU16) {
     auto owner = std::make_shared<Tensor>(std::move(tensor));
     return Tensor::borrow(DType::kBF16, owner->dims(), owner->data(), owner);
   }
-  return fail(Code::kInvalidArgument, "{}: input '{}' wants {}, got {}{}", source, port.name,
-              port_type(port), dtype_name(tensor.dtype()), dims_text(tensor.dims()));
+  return fail(Code::kInvalidArgument, "{}: input '{}' wants {}, got {}{}: cast it to {}", source,
+              port.name, port_type(port), dtype_name(tensor.dtype()), dims_text(tensor.dims()),
+              numpy_name(port.dtype));
 }
 
 Result<std::vector<InputSet>> Samples::sets(const std::vector<Port>& ports) const {

@@ -192,6 +192,11 @@ Result<Samples> samples_of_folder(const std::vector<Port>& ports, const std::str
 Result<Samples> load_data(const std::vector<Port>& ports, const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return samples_of_folder(ports, path);
+  if (path.ends_with(".npy")) {
+    return fail(Code::kInvalidArgument,
+                "'{}' holds one array without a name: --input {}={} gives it", path,
+                ports.empty() ? "NAME" : ports[0].name, path);
+  }
   HASTEN_TRY(Arrays arrays, read_npz(path));
   return samples_of_file(ports, std::move(arrays), path);
 }

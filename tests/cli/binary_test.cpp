@@ -95,6 +95,59 @@ TEST_F(Binary, GathersMoveWhatTheyPutOut) {
   EXPECT_LE(o.json()["steps"].back()["bytes"].get<double>(), 100) << o.out;
 }
 
+TEST_F(Binary, DiffAndCheckSayNoWithTheirExitCode) {
+  const std::string m = model();
+  const Outcome same = hasten_with("diff --json " + m + " " + m);
+  EXPECT_EQ(same.code, 0) << same.err;
+  EXPECT_EQ(same.json()["ok"], true);
+  EXPECT_EQ(same.json()["interrupted"], false);
+  const std::string other_model = dir_.write(
+      "other.onnx",
+      TinyOnnx().input("x", 1, {"2"}).node("Neg", {"x"}, {"y"}).output("y", 1, {"2"}).bytes());
+  const std::string abs_model = dir_.write(
+      "abs.onnx",
+      TinyOnnx().input("x", 1, {"2"}).node("Abs", {"x"}, {"y"}).output("y", 1, {"2"}).bytes());
+  const Outcome differ = hasten_with("diff --json " + other_model + " " + abs_model);
+  EXPECT_EQ(differ.code, 1) << differ.err;
+  EXPECT_EQ(differ.json()["ok"], false);
+  const Outcome inputs = hasten_with("diff " + m + " " + other_model);
+  EXPECT_NE(inputs.err.find("other.onnx"), std::string::npos) << inputs.err;
+  const Outcome check = hasten_with("check --json " + m);
+  EXPECT_EQ(check.code, 0);
+  EXPECT_EQ(check.json()["ok"], true);
+  EXPECT_EQ(check.json()["interrupted"], false);
+}
+
+TEST_F(Binary, ShapesOverFixedDimsAreSaid) {
+  const std::string m = dir_.write(
+      "fixed.onnx",
+      TinyOnnx().input("x", 1, {"2"}).node("Neg", {"x"}, {"y"}).output("y", 1, {"n"}).bytes());
+  const Outcome o = hasten_with("run " + m + "@shape=x:3");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.err.find("input 'x' is declared [2], shape= makes it [3]"), std::string::npos)
+      << o.err;
+  EXPECT_EQ(hasten_with("run " + m + "@shape=x:2").err.find("declared"), std::string::npos);
+  EXPECT_EQ(hasten_with("run " + m + "@shape=x:2,shape=x:3").code, 2);
+}
+
+TEST_F(Binary, MessagesSayWhatToDo) {
+  const std::string m = model();
+  const std::string text = dir_.write("text.onnx", "text, and no model");
+  EXPECT_EQ(hasten_with("run " + text).err.find("pbf"), std::string::npos);
+  const Outcome proof = hasten_with("verify " + m);
+  EXPECT_EQ(proof.code, 3);
+  EXPECT_NE(proof.err.find("neither a bundle nor a proof"), std::string::npos) << proof.err;
+  const Outcome npy = hasten_with("run " + m + " --data x.npy");
+  EXPECT_NE(npy.err.find("--input x=x.npy"), std::string::npos) << npy.err;
+  const Outcome tolerance = hasten_with("diff --tolerance=-1 " + m + " " + m);
+  EXPECT_EQ(tolerance.code, 2);
+  EXPECT_LT(tolerance.err.size(), 200u) << tolerance.err;
+  EXPECT_EQ(hasten_with("run --sample=-1 " + m).code, 2);
+  const Outcome folder = hasten_with("optimize " + m + " -o /proc/none");
+  EXPECT_EQ(folder.code, 5);
+  EXPECT_EQ(folder.err.find(".new-"), std::string::npos) << folder.err;
+}
+
 TEST_F(Binary, ErrorsAreJsonToo) {
   const Outcome o = hasten_with("bench " + dir_.file("none.onnx") + " --json");
   EXPECT_EQ(o.code, 5);

@@ -569,6 +569,8 @@ class Reader {
 Result<ModelProto> read_model(Bytes bytes, const ReadLimits& limits) {
   Reader reader(limits);
   auto broken = [&](const char* what) {
+    // The library's words for a byte that begins no field, as text has them.
+    if (std::string_view(what).starts_with("unknown pbf field type")) what = "this is no protobuf";
     return fail(Code::kInvalidModel, "not an ONNX file, or a damaged one: {} ({})", what,
                 reader.place(bytes));
   };
