@@ -7,6 +7,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 constexpr Tolerance kRounding{1e-5, 1e-5};
+constexpr Tolerance kWinograd{1e-4, 1e-4};  // 1e-5 of the outputs' scale, which is about 5 here
 
 std::vector<float> counting(int64_t n, float from = 0) {
   std::vector<float> v;
@@ -67,7 +68,7 @@ std::vector<Shape> shapes() {
 void check_both(OpCase c) {
   for (const bool exact : {true, false}) {
     c.exact_math = exact;
-    check_op(c, "*", kRounding);
+    check_op(c, "*", exact ? kRounding : kWinograd);
   }
 }
 
@@ -111,6 +112,43 @@ TEST(Conv, BlockedWithResidualAndActivation) {
         check_both(c);
       }
     }
+  }
+}
+
+TEST(Conv, WinogradWhereItPaysAndIsAllowed) {
+  const auto conv = [](Dims x, Dims w, Attrs attrs) {
+    return make_case("Conv", 11,
+                     {random_floats(std::move(x), 1), random_floats(std::move(w), 2, -0.2, 0.2)},
+                     std::move(attrs));
+  };
+  const std::pair<std::string, Attr> pads("pads", Ints{1, 1, 1, 1});
+  OpCase c = conv({1, 32, 16, 16}, {64, 32, 3, 3}, {pads});
+  check_op(c, "conv_winograd_f32", kWinograd);
+  c.exact_math = true;
+  check_op(c, "conv_plain_plain_f32", kRounding);
+  for (const Attrs& attrs :
+       {Attrs{pads, {"strides", Ints{2, 2}}}, Attrs{pads, {"dilations", Ints{2, 2}}}}) {
+    check_op(conv({1, 32, 16, 16}, {64, 32, 3, 3}, attrs), "conv_plain_plain_f32", kRounding);
+  }
+  check_op(conv({1, 3, 16, 16}, {64, 3, 3, 3}, {pads}), "conv_plain_plain_f32", kRounding);
+  check_op(conv({1, 32, 16, 16}, {64, 32, 5, 5}, {pads}), "conv_plain_plain_f32", kRounding);
+}
+
+TEST(Conv, AnImageHasTheSameBitsInAnyBatch) {
+  const Tensor w = random_floats({32, 16, 3, 3}, 3), x = random_floats({3, 16, 12, 11}, 4);
+  const Attrs attrs = {{"pads", Ints{1, 1, 1, 1}}};
+  const KernelTable& kernels = kernel_table(supported_isas().back());
+  const Tensor all = run_kernel(make_case("Conv", 11, {x, w}, attrs), kernels)->outputs[0];
+  const int64_t of_image = x.count() / 3, of_output = all.count() / 3;
+  for (int64_t i = 0; i < 3; ++i) {
+    const Tensor one = Tensor::floats(
+        {1, 16, 12, 11},
+        std::vector<float>(x.as<float>() + i * of_image, x.as<float>() + (i + 1) * of_image));
+    const Tensor y = run_kernel(make_case("Conv", 11, {one, w}, attrs), kernels)->outputs[0];
+    EXPECT_EQ(std::memcmp(y.as<float>(), all.as<float>() + i * of_output,
+                          static_cast<size_t>(of_output) * sizeof(float)),
+              0)
+        << i;
   }
 }
 

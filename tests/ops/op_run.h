@@ -217,6 +217,7 @@ inline Result<KernelRun> run_kernel(const OpCase& c, const KernelTable& kernels,
     if (c.inputs[i].empty()) continue;
     in[i] = {c.inputs[i].dtype(), true, to_shape(c.inputs[i].dims()), Layout::kPlain, c.inputs[i]};
     const bool is_constant = c.constant.empty() || c.constant[i];
+    in[i].constant = is_constant;
     if (!is_constant && is_float(in[i].dtype)) in[i].value = Tensor();
     pointers[i] = &in[i];
   }
@@ -233,7 +234,8 @@ inline Result<KernelRun> run_kernel(const OpCase& c, const KernelTable& kernels,
   if (n_out > 0) out[0].layout = c.out_layout;
 
   PackedStore packed;
-  LowerContext lower(c.node, pointers, out, kernels, packed, packed, c.exact_math);
+  LowerContext lower(c.node, pointers, out, kernels, packed, packed, c.exact_math,
+                     options.pool ? options.pool->threads() : 1);
   HASTEN_CHECK(lower_node(lower));
   const Lowered& lowered = lower.result();
   run.kernel = lowered.kernel;

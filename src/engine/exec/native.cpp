@@ -54,6 +54,7 @@ void NativeEngine::set_up() {
   plan_.evaluate = make_evaluator(context_.kernels(), options_);
   plan_.exact_math = options_.math == MathMode::kExact;
   plan_.reference_only = options_.reference_only;
+  plan_.threads = threads_;
   plans_ = std::make_unique<PlanCache>(plan_, graph_.main, graph_.main.inputs);
 }
 

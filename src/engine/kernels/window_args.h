@@ -52,6 +52,33 @@ struct ConvArgs {
   float a, b;
 };
 
+/// Winograd convolution F(4x4, 3x3) of f32 in nchw16c: 3x3 taps, stride 1, one group. Each point of
+/// a tile is one chain of fused multiply-adds over the channels, ascending; then the output
+/// transform, bias, residual, activation: see docs/numerics.md. A tile is 4x4 output pixels, number
+/// (image * tile_rows + row) * tile_cols + column. Items: blocks of block_tiles tiles.
+struct WinogradArgs {
+  const float* x;
+  const float* u;         // transformed weights: [36 points][out block][in channel][16]
+  const float* bias;      // [out block][16], or null
+  const float* residual;  // like y, or null
+  float* y;
+  float* scratch;  // winograd_floats(in_channels, block_tiles), one for each thread
+  int64_t images, in_channels, out_channels;
+  int64_t in_rows, in_cols, out_rows, out_cols;
+  int64_t pad_row, pad_col;  // before the first row and column
+  int64_t tile_rows, tile_cols, block_tiles;
+  int32_t activation;
+  float a, b;
+};
+constexpr int64_t kWinogradIn = 6, kWinogradOut = 4;  // edge of a tile
+constexpr int64_t kWinogradChunk = 4;                 // blocks of output channels at a time
+/// Floats from one tile's channels to the next's: no power of two.
+constexpr int64_t winograd_row(int64_t in_channels) { return (in_channels + 15) / 16 * 16 + 16; }
+constexpr int64_t winograd_floats(int64_t in_channels, int64_t block_tiles) {
+  return kWinogradIn * kWinogradIn * block_tiles *
+         (winograd_row(in_channels) + (kWinogradChunk + 1) * 16);
+}
+
 /// Convolution of f32 with one input channel a group and as many output channels. In nchw16c items
 /// are (image * chunks + chunk) * channel blocks + block, w is [block][tap][16]; in planes they are
 /// (image * chunks + chunk) * channels + channel, w is [channel][tap]. Order of sums as ConvArgs.

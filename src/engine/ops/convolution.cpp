@@ -1,10 +1,10 @@
 // From a convolution to its kernel.
 #include "engine/ops/convolution.h"
 
-#include <functional>
 #include <memory>
 
-#include "engine/ops/scratch.h"
+#include "engine/ops/convolution_operand.h"
+#include "engine/ops/winograd.h"
 
 namespace hasten {
 
@@ -13,9 +13,6 @@ namespace {
 constexpr double kCacheBytes = 192 << 10;  // of a chunk's input: it stays in the L2 cache
 constexpr int64_t kPassBytes = 16 << 10;   // of weights that a pass need not be cut for
 constexpr int64_t kItems = 16;             // enough for threads to share evenly
-
-int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-int64_t blocks_of(int64_t channels) { return (channels + kChannelBlock - 1) / kChannelBlock; }
 
 /// [group][out block][in block][tap][in channel][16], zero where a block has fewer channels.
 void pack_weights(const Convolution& v, int64_t taps, const float* w, float* out) {
@@ -44,53 +41,6 @@ void pack_depthwise(int64_t channels, int64_t taps, const float* w, float* out) 
     }
   }
 }
-
-/// Each group's channels, padded with zeros to a multiple of 16.
-void pack_bias(int64_t groups, int64_t channels, const float* bias, float* out) {
-  for (int64_t g = 0; g < groups; ++g) {
-    for (int64_t i = 0; i < channels; ++i) {
-      out[g * round_up(channels, kChannelBlock) + i] = bias[g * channels + i];
-    }
-  }
-}
-
-/// An input in the form that the kernel wants: packed once where it is constant, else at each run.
-class Operand {
- public:
-  using Fill = std::function<void(const float* from, float* to)>;  // `to` is zero before
-
-  static Result<Operand> make(LowerContext& c, Scratch& scratch, size_t input,
-                              const std::string& format, int64_t count, Fill fill) {
-    Operand o;
-    if (!c.has_in(input)) return o;
-    if (const Tensor* constant = c.constant(input)) {
-      HASTEN_TRY(const void* data,
-                 c.packed(input, format, static_cast<size_t>(count) * sizeof(float),
-                          [&](void* to) { fill(constant->as<float>(), static_cast<float*>(to)); }));
-      o.packed_ = static_cast<const float*>(data);
-      return o;
-    }
-    o.input_ = static_cast<int64_t>(input);
-    o.count_ = count;
-    o.scratch_ = scratch.floats(count);
-    o.fill_ = std::move(fill);
-    return o;
-  }
-
-  /// Null where the input is absent.
-  const float* get(const StepArgs& s) const {
-    if (input_ < 0) return packed_;
-    auto* to = reinterpret_cast<float*>(s.scratch + scratch_);
-    std::fill(to, to + count_, 0.0f);
-    fill_(s.input<float>(static_cast<size_t>(input_)), to);
-    return to;
-  }
-
- private:
-  const float* packed_ = nullptr;
-  int64_t input_ = -1, count_ = 0, scratch_ = 0;
-  Fill fill_;
-};
 
 /// One, two or three axes as depth, height, width.
 WindowAxes three_axes(const std::vector<WindowAxis>& axes) {
@@ -145,18 +95,16 @@ Status lower_depthwise(LowerContext& c, const Convolution& v, bool blocked) {
   args.channels = channels;
   Scratch scratch;
   const int64_t taps = plan->taps, padded = round_up(channels, kChannelBlock);
-  HASTEN_TRY(const Operand w, Operand::make(c, scratch, 1, blocked ? "depthwise16" : "plain",
-                                            padded * taps, [=](const float* from, float* to) {
-                                              if (blocked) {
-                                                pack_depthwise(channels, taps, from, to);
-                                              } else {
-                                                std::copy(from, from + channels * taps, to);
-                                              }
-                                            }));
-  HASTEN_TRY(const Operand bias,
-             Operand::make(c, scratch, 2, "bias16/1", padded, [=](const float* from, float* to) {
-               pack_bias(1, channels, from, to);
-             }));
+  HASTEN_TRY(const ConvolutionOperand w,
+             ConvolutionOperand::make(c, scratch, 1, blocked ? "depthwise16" : "plain",
+                                      padded * taps, [=](const float* from, float* to) {
+                                        if (blocked) {
+                                          pack_depthwise(channels, taps, from, to);
+                                        } else {
+                                          std::copy(from, from + channels * taps, to);
+                                        }
+                                      }));
+  HASTEN_TRY(const ConvolutionOperand bias, bias_operand(c, scratch, 1, channels));
   c.scratch(static_cast<size_t>(scratch.bytes));
   c.flops(2 * plan->tap_visits * static_cast<double>(channels * v.images));
   const int64_t items = v.images * args.chunk_count * units;
@@ -208,16 +156,12 @@ Status lower_direct(LowerContext& c, const Convolution& v, bool x_blocked, bool 
   if (y_blocked) args.out_channels = round_up(args.out_channels, kChannelBlock);
   Scratch scratch;
   const int64_t taps = plan->taps;
-  HASTEN_TRY(
-      const Operand w,
-      Operand::make(c, scratch, 1, fmt::format("conv16{}/{}", v.transposed ? "t" : "", v.groups),
-                    v.groups * blocks * taps * v.group_in * kChannelBlock,
-                    [=](const float* from, float* to) { pack_weights(v, taps, from, to); }));
-  HASTEN_TRY(const Operand bias,
-             Operand::make(c, scratch, 2, fmt::format("bias16/{}", v.groups),
-                           v.groups * blocks * kChannelBlock, [=](const float* from, float* to) {
-                             pack_bias(v.groups, v.group_out, from, to);
-                           }));
+  HASTEN_TRY(const ConvolutionOperand w,
+             ConvolutionOperand::make(
+                 c, scratch, 1, fmt::format("conv16{}/{}", v.transposed ? "t" : "", v.groups),
+                 v.groups * blocks * taps * v.group_in * kChannelBlock,
+                 [=](const float* from, float* to) { pack_weights(v, taps, from, to); }));
+  HASTEN_TRY(const ConvolutionOperand bias, bias_operand(c, scratch, v.groups, v.group_out));
   ReorderArgs reorder{};
   reorder.channels = v.groups * v.group_in;
   reorder.pixels = args.in_pixels;
@@ -269,7 +213,9 @@ Status lower_convolution(LowerContext& c, const Convolution& v) {
   if (c.has_in(3) && c.in(3).layout != c.out(0).layout) return refuse("the residual's layout");
   const bool aligned =
       v.groups == 1 || (v.group_in % kChannelBlock == 0 && v.group_out % kChannelBlock == 0);
-  if (v.group_in == 1 && v.group_out == 1 && x_blocked == y_blocked) {
+  if (winograd_fits(c, v)) {
+    HASTEN_CHECK(lower_winograd(c, v, x_blocked, y_blocked));
+  } else if (v.group_in == 1 && v.group_out == 1 && x_blocked == y_blocked) {
     HASTEN_CHECK(lower_depthwise(c, v, x_blocked));
   } else if ((x_blocked || y_blocked) && !aligned) {
     return refuse("groups that do not fill channel blocks");

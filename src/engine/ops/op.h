@@ -1,6 +1,7 @@
 // Everything the system knows of an operator, and what its three functions get to see.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -131,6 +132,18 @@ struct StepArgs {
       pool->parallel(count, grain, f);
     }
   }
+  /// f(slot, item) for each item of [0, count), one item at a time for each slot below `slots`:
+  /// what works on memory of its own.
+  template <class F>
+  void parallel_slots(int64_t slots, int64_t count, const F& f) const {
+    std::atomic<int64_t> next{0};
+    parallel(std::min(slots, count), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t slot = begin; slot < end; ++slot) {
+        int64_t item = 0;
+        while ((item = next.fetch_add(1, std::memory_order_relaxed)) < count) f(slot, item);
+      }
+    });
+  }
 };
 
 using StepFn = std::function<void(const StepArgs&)>;
@@ -163,14 +176,16 @@ struct Lowered {
 class LowerContext : public OpContext {
  public:
   LowerContext(const Node& node, std::span<const Facts* const> in, std::span<const Facts> out,
-               const KernelTable& kernels, PackedStore& packed, PackedStore& local, bool exact_math)
+               const KernelTable& kernels, PackedStore& packed, PackedStore& local, bool exact_math,
+               int threads = 1)
       : OpContext(node),
         in_(in),
         out_(out),
         kernels_(kernels),
         packed_(packed),
         local_(local),
-        exact_(exact_math) {}
+        exact_(exact_math),
+        threads_(threads) {}
 
   const Facts& in(size_t i) const;
   const Facts& out(size_t i) const { return out_[i]; }
@@ -183,6 +198,9 @@ class LowerContext : public OpContext {
   const Tensor* constant(size_t i) const { return in(i).known_value() ? &in(i).value : nullptr; }
   const KernelTable& kernels() const { return kernels_; }
   bool exact_math() const { return exact_; }
+  /// How many threads the step may run on: for the size of its scratch memory, never for the choice
+  /// of a kernel.
+  int threads() const { return threads_; }
 
   /// Repacked constant: `bytes` of 64-byte aligned memory filled by `fill` once per (input's value,
   /// format) and kept with the model (with the plan, where the elements follow from shapes); the
@@ -216,6 +234,7 @@ class LowerContext : public OpContext {
   PackedStore& packed_;  // of the model
   PackedStore& local_;   // of the plan
   bool exact_;
+  int threads_;
   Lowered result_;
 };
 

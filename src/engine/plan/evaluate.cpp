@@ -37,7 +37,8 @@ Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tens
   std::vector<const Facts*> in_pointers;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].empty()) {
-      in[i] = {inputs[i].dtype(), true, to_shape(inputs[i].dims()), Layout::kPlain, inputs[i]};
+      in[i] = {inputs[i].dtype(), true,      to_shape(inputs[i].dims()),
+               Layout::kPlain,    inputs[i], true};
     }
     in_pointers.push_back(inputs[i].empty() ? nullptr : &in[i]);
   }
@@ -53,7 +54,8 @@ Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tens
     if (!f.known_shape()) return evaluate_reference(node, inputs);
   }
   PackedStore packed;
-  LowerContext lower(node, in_pointers, out, *options.kernels, packed, packed, options.exact_math);
+  LowerContext lower(node, in_pointers, out, *options.kernels, packed, packed, options.exact_math,
+                     options.pool ? options.pool->threads() : 1);
   HASTEN_CHECK(node.def->lower(lower));
   const Lowered& lowered = lower.result();
   if (lowered.kernel.empty()) return evaluate_reference(node, inputs);

@@ -92,6 +92,7 @@ struct PlanContext {
   Evaluator evaluate;
   bool exact_math = false;
   bool reference_only = false;
+  int threads = 1;
 };
 
 /// The path at the start of a block (the graph's main one, or the body of a loop) where these

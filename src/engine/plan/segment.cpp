@@ -179,7 +179,7 @@ class Builder {
 
   Status add_step(const Node& node, const std::vector<const Facts*>& in, std::vector<Facts>& out) {
     LowerContext lower(node, in, out, *context_.kernels, *context_.packed, segment_->packed,
-                       context_.exact_math);
+                       context_.exact_math, context_.threads);
     if (!context_.reference_only || makes_no_elements(node, out)) HASTEN_CHECK(lower_node(lower));
     Lowered& lowered = lower.result();
     if (lowered.alias_of >= 0) {
