@@ -513,5 +513,17 @@ TEST(Bank, ManyRowsOfNothingTakeNoTime) {
       {f32({0, 4}, {})}, {0, kMany + 4}, {});
 }
 
+TEST(Bank, OneConstantInTwoProducts) {
+  // Once as three rows of one column, once as one row.
+  expect(13,
+         "const %w: f32[1,3] = {2, 3, 4}\nin %x: f32[1,3]\n%a = Gemm(%x, %w) {transB=1}\n"
+         "%y = Gemm(%a, %w)\nout %y\n",
+         {f32({1, 3}, {1, 1, 1})}, {1, 3}, {18, 27, 36});
+  expect(13,
+         "const %w: f32[2,2] = {1, 2, 3, 4}\nin %x: f32[1,2]\n%a = Gemm(%x, %w) {transB=1}\n"
+         "%y = MatMul(%a, %w)\nout %y\n",
+         {f32({1, 2}, {1, 1})}, {1, 2}, {24, 34});
+}
+
 }  // namespace
 }  // namespace hasten::test

@@ -110,9 +110,10 @@ MatrixProduct MatrixProduct::make(const KernelTable& kernels, int64_t m, int64_t
 
 Status MatrixProduct::use_constant(LowerContext& c, size_t i, int64_t matrices) {
   const int64_t n = args.n, k = args.k, size = panels_of(n) * k * kPanel;
+  // One constant may be the matrix of several products, turned for some of them.
   const bool transposed = args.b_n != 1 && n != 1;
   HASTEN_TRY(const void* packed,
-             c.packed(i, transposed ? "panels_transposed" : "panels",
+             c.packed(i, fmt::format("panels_{}x{}{}", k, n, transposed ? "_transposed" : ""),
                       static_cast<size_t>(matrices * size) * sizeof(float), [&](void* to) {
                         std::vector<int64_t> offsets;
                         for (int64_t j = 0; j < matrices; ++j) offsets.push_back(j * k * n);
