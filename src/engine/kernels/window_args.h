@@ -72,9 +72,13 @@ struct WinogradArgs {
 };
 constexpr int64_t kWinogradIn = 6, kWinogradOut = 4;  // edge of a tile
 constexpr int64_t kWinogradChunk = 4;                 // blocks of output channels at a time
-/// Floats from one tile's channels to the next's: no power of two.
-constexpr int64_t winograd_row(int64_t in_channels) { return (in_channels + 15) / 16 * 16 + 16; }
-constexpr int64_t winograd_floats(int64_t in_channels, int64_t block_tiles) {
+/// Floats from one tile's channels to the next's: no power of two. Always inline, as a header of
+/// kernels may leave no symbol behind (tools/check_kernels).
+__attribute__((always_inline)) inline int64_t winograd_row(int64_t in_channels) {
+  return (in_channels + 15) / 16 * 16 + 16;
+}
+__attribute__((always_inline)) inline int64_t winograd_floats(int64_t in_channels,
+                                                              int64_t block_tiles) {
   return kWinogradIn * kWinogradIn * block_tiles *
          (winograd_row(in_channels) + (kWinogradChunk + 1) * 16);
 }

@@ -68,6 +68,7 @@ Result<std::vector<Tensor>> evaluate_node(const Node& node, std::span<const Tens
   std::vector<const void*> in_data;
   std::vector<void*> out_data;
   for (const Tensor& t : inputs) in_data.push_back(t.data());
+  out_data.reserve(outputs.size());
   for (Tensor& t : outputs) out_data.push_back(t.mutable_data());
   // Those that are left out at the end are null too.
   in_data.resize(std::max(in_data.size(), static_cast<size_t>(std::max(0, node.def->max_inputs))));
