@@ -9,7 +9,6 @@
 // as it is. Same bits, as only elements move; the means of a reduction are summed in the order of
 // the axes before: within 1e-6 of their scale. Nothing is changed unless fewer elements move then.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -53,7 +52,17 @@ bool is_broadcast(const std::string& op) {
 }
 bool is_unary(const Node& node) {
   return node.def->unary || node.op == "Cast" || node.op == "Not" || node.op == "IsNaN" ||
-         node.op == "IsInf" || node.op == "Silu";
+         node.op == "IsInf";
+}
+/// %to = op(%from), a node of ai.onnx.
+Node move_node(const char* op, ValueId from, ValueId to) {
+  Node node;
+  node.op = op;
+  node.version = 13;
+  node.def = find_op("", node.op, node.version);
+  node.inputs = {from};
+  node.outputs = {to};
+  return node;
 }
 bool is_reduction(const std::string& op) { return op.rfind("Reduce", 0) == 0; }
 
@@ -142,14 +151,10 @@ class Sinker {
     const auto it = pending_.find(id);
     if (it == pending_.end() || it->second.made) return;
     it->second.made = true;
-    Node node;
+    const bool still = is_still(it->second.perm);
+    Node node = move_node(still ? "Identity" : "Transpose", it->second.source, id);
     node.name = names_[id];
-    node.op = is_still(it->second.perm) ? "Identity" : "Transpose";
-    node.version = 13;
-    node.def = find_op("", node.op, node.version);
-    node.inputs = {it->second.source};
-    node.outputs = {id};
-    if (node.op == "Transpose") node.attrs.emplace_back("perm", it->second.perm);
+    if (!still) node.attrs.emplace_back("perm", it->second.perm);
     out_->push_back(std::move(node));
   }
 
@@ -172,7 +177,7 @@ class Sinker {
 
   Result<bool> sink(const Node& node) {
     if (!node.blocks.empty() || node.def == nullptr || node.outputs.size() != 1 ||
-        node.outputs[0] == kNoValue || !(node.domain.empty() || node.op == "Silu")) {
+        node.outputs[0] == kNoValue || !node.domain.empty()) {
       return false;
     }
     const bool concat = node.op == "Concat";
@@ -241,12 +246,7 @@ class Sinker {
     const Tensor& t = graph_.value(id).constant;
     Dims dims(perm.size() - t.dims().size(), 1);
     dims.insert(dims.end(), t.dims().begin(), t.dims().end());
-    Node node;
-    node.op = "Transpose";
-    node.version = 13;
-    node.def = find_op("", node.op, node.version);
-    node.inputs = {0};
-    node.outputs = {1};
+    Node node = move_node("Transpose", 0, 1);
     node.attrs.emplace_back("perm", inverse(perm));
     const Tensor reshaped = t.reshaped(std::move(dims));
     HASTEN_TRY(std::vector<Tensor> made, context_.evaluate(node, {&reshaped, 1}));
