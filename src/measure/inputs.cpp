@@ -1,6 +1,7 @@
 #include "measure/inputs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "engine/ir/npy.h"
@@ -144,17 +145,36 @@ Status check_request(const InputRequest& request) {
   return {};
 }
 
+// NaN and infinity spread, so that outputs show nothing; a kernel may take longer over them.
+static void note_not_finite(Samples& samples) {
+  for (size_t i = 0; i < samples.names.size(); ++i) {
+    const auto bad = std::count_if(samples.rows.begin(), samples.rows.end(), [&](const auto& row) {
+      if (row[i].dtype() != DType::kF32) return false;
+      const float* x = row[i].template as<float>();
+      return !std::all_of(x, x + row[i].count(), [](float v) { return std::isfinite(v); });
+    });
+    if (bad > 0) {
+      samples.assumed.push_back(fmt::format("input '{}' holds NaN or infinity in {} of {} samples",
+                                            samples.names[i], bad, samples.rows.size()));
+    }
+  }
+}
+
 Result<Samples> gather_inputs(const std::vector<Port>& ports, const InputRequest& request,
                               const Graph* graph, const InputTrial& trial) {
   HASTEN_CHECK(check_request(request));
   if (!request.data.empty()) {
-    return load_data(ports, request.data);
+    HASTEN_TRY(Samples samples, load_data(ports, request.data));
+    note_not_finite(samples);
+    return samples;
   }
   std::map<std::string, Tensor> given;
   if (!request.inputs.empty()) {
     HASTEN_TRY(given, read_inputs(ports, request.inputs));
   }
-  return make_up_inputs(ports, std::move(given), graph, trial, request.seed);
+  HASTEN_TRY(Samples samples, make_up_inputs(ports, given, graph, trial, request.seed));
+  note_not_finite(samples);
+  return samples;
 }
 
 }  // namespace hasten

@@ -270,6 +270,18 @@ TEST_F(Data, InputsByName) {
   EXPECT_NE(message({"x=none.npy", "mask=random"}).find("none.npy"), std::string::npos);
 }
 
+TEST_F(Data, ValuesThatAreNotFiniteAreSaid) {
+  const Port x = port("x", DType::kF32, {sym("batch"), 2});
+  Tensor values = floats({3, 2});
+  ASSERT_TRUE(load({x}, npz("d.npz", {{"x", values}}))->assumed.empty());
+  values.mutable_as<float>()[1] = NAN;
+  values.mutable_as<float>()[5] = -INFINITY;
+  const auto s = load({x}, npz("n.npz", {{"x", values}}));
+  ASSERT_TRUE(s) << s.error().message;
+  EXPECT_EQ(s->assumed,
+            std::vector<std::string>{"input 'x' holds NaN or infinity in 2 of 3 samples"});
+}
+
 TEST_F(Data, SetsFollowTheOrderOfThePorts) {
   Samples s = made_up({port("a", DType::kF32, {1}), port("b", DType::kI64, {2})});
   auto sets = s.sets({port("b", DType::kI64, {2}), port("a", DType::kF32, {1})});

@@ -9,7 +9,11 @@ Result<const void*> PackedStore::get(ValueId value, const std::string& format, s
                                      const std::function<void(void*)>& fill) {
   std::lock_guard lock(mutex_);
   auto& entry = entries_[{value, format}];
-  if (entry.data != nullptr) return entry.data.get();
+  if (entry.data != nullptr) {
+    if (entry.bytes == bytes) return entry.data.get();
+    return fail(Code::kInvalidModel, "packed weights '{}' of value {} have {} bytes, not {}", format,
+                value, entry.bytes, bytes);
+  }
   if (limit_ > 0 && bytes_ + bytes > limit_) {
     return fail(Code::kOutOfMemory, "packed weights need {} bytes, the limit is {}", bytes_ + bytes,
                 limit_);

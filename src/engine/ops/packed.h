@@ -22,7 +22,7 @@ class PackedStore {
 
   /// `limit` bytes in all; 0: none.
   explicit PackedStore(size_t limit = 0) : limit_(limit) {}
-  /// Errors: out_of_memory.
+  /// Errors: out_of_memory; invalid_model where a plan file's are of another size.
   Result<const void*> get(ValueId value, const std::string& format, size_t bytes,
                           const std::function<void(void*)>& fill);
   /// Puts what a plan file holds.
