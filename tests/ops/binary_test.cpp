@@ -151,9 +151,12 @@ TEST(Binary, BlockedLayout) {
     const Tensor per_sample = random_floats({2, channels, 1, 1}, 4);
     const Tensor rank3 = random_floats({channels, 1, 1}, 5), one = random_floats({}, 6);
     const Tensor image = random_floats({1, channels, 3, 5}, 7);
+    const Tensor row = random_floats({2, channels, 1, 5}, 8),
+                 column = random_floats({1, channels, 3, 1}, 9);
     const std::tuple<Tensor, Layout> others[] = {
         {y, blocked},           {per_channel, plain}, {per_sample, plain}, {per_sample, blocked},
-        {per_channel, blocked}, {rank3, plain},       {one, plain},        {image, blocked}};
+        {per_channel, blocked}, {rank3, plain},       {one, plain},        {image, blocked},
+        {row, blocked},         {column, blocked}};
     for (const char* op : {"Add", "Div", "Max", "Mul", "Pow"}) {
       if (std::string(op) == "Pow" && !find_op("", op, 13)) continue;
       for (const auto& [other, layout] : others) {
@@ -176,6 +179,10 @@ TEST(Binary, BlockedLayout) {
         check_op(swapped, "*", near);
       }
     }
+    OpCase both = make_case("Add", 13, {row, column});
+    both.in_layouts = {blocked, blocked};
+    both.out_layout = blocked;
+    check_op(both, "add_f32");
   }
 }
 

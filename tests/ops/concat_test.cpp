@@ -34,10 +34,22 @@ TEST(Concat, OfBlockedChannels) {
   c.in_layouts = {Layout::kNchw16c, Layout::kNchw16c, Layout::kNchw16c};
   c.out_layout = Layout::kNchw16c;
   check_op(c, "copy");
-  c = concat({random_floats({2, 5, 3, 4}, 1), random_floats({2, 16, 3, 4}, 2)}, 1);
-  c.in_layouts = {Layout::kNchw16c, Layout::kNchw16c};
-  c.out_layout = Layout::kNchw16c;
-  check_op(c, "");
+  // Parts that end within a block, and a last one whose padding reaches the end or doesn't.
+  const auto join = [](const std::vector<int64_t>& channels, const char* kernel) {
+    std::vector<Tensor> parts;
+    for (const int64_t n : channels) parts.push_back(random_floats({2, n, 3, 5}, parts.size() + 1));
+    OpCase joined = concat(std::move(parts), 1);
+    joined.in_layouts.assign(channels.size(), Layout::kNchw16c);
+    joined.out_layout = Layout::kNchw16c;
+    check_op(joined, kernel);
+  };
+  join({24, 24, 24, 24}, "copy");
+  join({4, 40, 12, 8, 33}, "copy");
+  join({4, 16, 28}, "copy");
+  join({20, 0, 10}, "copy");
+  join({24, 16}, "");
+  join({5, 16}, "");
+  join({0, 16}, "copy");
 }
 
 TEST(Concat, RefusesWhatDoesNotJoin) {

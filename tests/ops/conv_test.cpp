@@ -190,14 +190,50 @@ TEST(ConvTranspose, Shapes) {
       {{1, 5, 7}, {5, 6, 4}, {attr("dilations", {2})}},
       {{1, 4, 3, 4, 5}, {4, 3, 2, 2, 2}, {attr("strides", {1, 2, 1})}},
       {{1, 16, 5, 5}, {16, 1, 3, 3}, {{"group", int64_t{16}}}},
+      // Windows side by side.
+      {{2, 24, 7, 5}, {24, 1, 2, 2}, {attr("strides", {2, 2})}},
+      {{1, 3, 4, 5}, {3, 2, 2, 3}, {attr("strides", {2, 3})}},
+      {{1, 19, 6, 6}, {19, 5, 1, 3}, {attr("strides", {1, 3})}},
+      {{1, 19, 6, 6}, {19, 5, 2, 2}, {attr("strides", {2, 2})}},
+      {{1, 24, 5, 4}, {24, 1, 2, 2}, {attr("strides", {2, 2}), attr("output_padding", {1, 0})}},
   };
   uint32_t seed = 200;
   for (const Shape& s : cases) {
     SCOPED_TRACE(dims_text(s.x) + " " + dims_text(s.w));
-    check_op(make_case("ConvTranspose", 11,
-                       {random_floats(s.x, ++seed), random_floats(s.w, ++seed)}, s.attrs),
-             "*", kRounding);
+    const Tensor x = random_floats(s.x, ++seed), w = random_floats(s.w, ++seed),
+                 b = random_floats(
+                     {s.w[1] *
+                      (s.attrs[0].first == "group" ? std::get<int64_t>(s.attrs[0].second) : 1)},
+                     ++seed);
+    check_op(make_case("ConvTranspose", 11, {x, w}, s.attrs), "*", kRounding);
+    OpCase c = make_case("ConvTranspose", 11, {x, w, b}, s.attrs);
+    check_op(c, "*", kRounding);
+    c.constant = {false, false, false};
+    check_op(c, "*", kRounding);
+    if (s.x.size() != 4 || s.attrs[0].first == "group") continue;
+    const Tensor residual =
+        random_floats((*evaluate_node(c.node, std::vector<Tensor>{x, w, b}))[0].dims(), ++seed);
+    for (const Layout in : {Layout::kPlain, Layout::kNchw16c}) {
+      for (const Layout out : {Layout::kPlain, Layout::kNchw16c}) {
+        c = make_case("ConvTranspose", 1, {x, w, b}, s.attrs, 1, "hasten");
+        c.node.attrs.emplace_back("activation", std::string("sigmoid"));
+        c.in_layouts = {in, Layout::kPlain, Layout::kPlain};
+        c.out_layout = out;
+        check_op(c, "*", kRounding);
+        c = make_case("ConvTranspose", 1, {x, w, b, residual}, s.attrs, 1, "hasten");
+        c.in_layouts = {in, Layout::kPlain, Layout::kPlain, out};
+        c.out_layout = out;
+        check_op(c, "*", kRounding);
+      }
+    }
   }
+}
+
+TEST(ConvTranspose, FewChannelsShareVectors) {
+  const OpCase c =
+      make_case("ConvTranspose", 11, {random_floats({1, 24, 7, 5}), random_floats({24, 1, 2, 2})},
+                {{"strides", Ints{2, 2}}});
+  check_op(c, "conv_plain_spread_f32", kRounding);
 }
 
 }  // namespace

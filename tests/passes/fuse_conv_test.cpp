@@ -13,6 +13,7 @@ namespace {
 constexpr const char* kHead =
     "graph \"g\" opset {\"\": 17}\n"
     "const %w: f32[2,1,1,1] = {3, 5}\n"
+    "const %t: f32[1,2,1,1] = {3, 5}\n"
     "const %k: f32[2,1,1] = {2, 4}\n"
     "const %zero: f32[1] = {0}\n"
     "const %low: f32[] = {-1}\n"
@@ -72,6 +73,23 @@ TEST(FuseConvScale, FoldsWhatScalesChannels) {
   EXPECT_EQ(after("fuse_conv_scale", text), "Conv ");
   EXPECT_EQ(answer(text, true), (std::vector<float>{6, 12, 18, 24, 20, 40, 60, 80}));
   EXPECT_EQ(answer(text, true), answer(text, false));
+}
+
+TEST(FuseConvScale, OfTransposedConvolutions) {
+  const std::string text = std::string(kHead) +
+                           "%c = ConvTranspose(%x, %t)\n"
+                           "%m = Mul(%k, %c)\n"
+                           "%y = Relu(%m)\n"
+                           "out %y\n";
+  EXPECT_EQ(after("fuse_conv_scale", text), "ConvTranspose Relu ");
+  EXPECT_EQ(answer(text, true), (std::vector<float>{6, 12, 18, 24, 20, 40, 60, 80}));
+  const std::string depthwise = std::string(kHead) +
+                                "%c = Concat(%x, %x) {axis=1}\n"
+                                "%e = ConvTranspose(%c, %w) {group=2}\n"
+                                "%y = Mul(%k, %e)\n"
+                                "out %y\n";
+  EXPECT_EQ(after("fuse_conv_scale", depthwise), "Concat ConvTranspose ");
+  EXPECT_EQ(answer(depthwise, true), (std::vector<float>{6, 12, 18, 24, 20, 40, 60, 80}));
 }
 
 TEST(FuseConvScale, LeavesWhatOthersRead) {

@@ -42,6 +42,9 @@ struct Tiles {
   int64_t x_step, y_step;  // floats from pixel to pixel
   int64_t partial_step;    // likewise
   int64_t lanes;           // channels in the last of the out blocks
+  // The weights of the next pass lie behind those of this one: each tile fetches some into L2.
+  const float* next;
+  int64_t next_lines;  // of a tile, 64 bytes each
 };
 
 // What a vector is masked with so that the channels that pad a block are zero.
@@ -110,6 +113,9 @@ __attribute__((noinline)) void run_tiles(const Tiles* t) {
 #define HASTEN_SUMS                                          \
   _Pragma("GCC unroll 16") for (int o = 0; o < kBlocks; ++o) \
       _Pragma("GCC unroll 16") for (int p = 0; p < kPixels; ++p)
+    for (int64_t l = 0; l < t->next_lines; ++l) {
+      __builtin_prefetch(t->next + (i * t->next_lines + l) * kLanes, 0, 2);
+    }
     HASTEN_SUMS sum[o][p] = set1(0.0f);
     if (!t->first) {
       HASTEN_SUMS sum[o][p] = load(partial + o * y_block + p * t->partial_step);
@@ -245,8 +251,9 @@ struct Share {
   int64_t blocks, last_lanes;
 };
 
-/// One pass over a rectangle: tiles of all rows for all blocks of the share.
-void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channel) {
+/// One pass over a rectangle: tiles of all rows for all blocks of the share. `seen` tiles came
+/// before in this pass.
+void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channel, int64_t seen) {
   const ConvArgs* a = s.a;
   const int64_t pixel_x = a->x_blocked ? kLanes : 1, pixel_y = a->y_blocked ? kLanes : 1;
   const int64_t w_block = a->taps * a->group_in * kLanes, y_block = a->out_pixels * kLanes;
@@ -255,6 +262,7 @@ void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channe
   t.x_step = r->in_col * pixel_x;
   t.y_step = r->out_col * pixel_y;
   t.partial_step = r->out_col * kLanes;
+  const int64_t pass_floats = a->taps * t.channels * kLanes;
   int64_t from = 0;
   for (int part = 0; part < 2; ++part) {
     const int64_t pixels = part == 0 ? cut.pixels + 1 : cut.pixels;
@@ -268,6 +276,7 @@ void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channe
       t.w = s.w + o * w_block + first_channel * a->taps * kLanes;
       t.bias = s.bias ? s.bias + o * kLanes : nullptr;
       t.lanes = o + (1 << log) == s.blocks ? s.last_lanes : kLanes;
+      t.next = t.w + pass_floats + seen * t.next_lines * kLanes;
       for (int64_t row = 0; row < r->rows; ++row) {
         const int64_t in = r->in + row * r->in_row + from * r->in_col;
         const int64_t out = r->out + row * r->out_row + from * r->out_col;
@@ -276,9 +285,11 @@ void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channe
         t.residual = s.residual ? s.residual + out * pixel_y + o * y_block : nullptr;
         t.partial = s.partial ? s.partial + out * kLanes + o * y_block : nullptr;
         run(&t);
+        t.next += t.count * t.next_lines * kLanes;
       }
       o += 1 << log;
     }
+    seen += r->rows * t.count;
     from += t.count * pixels;
   }
 }
@@ -302,7 +313,12 @@ void run_share(const Share& s, int64_t tiles) {
     t.first = block == 0;
     t.last = block + pass >= in_blocks;
     t.channels = t.last ? left : pass * kLanes;
-    for (int64_t i = s.begin; i < s.end; ++i) run_rect(s, a->rects + i, t, block * kLanes);
+    t.next_lines = (a->taps * t.channels + tiles - 1) / (tiles > 0 ? tiles : 1);
+    int64_t seen = 0;
+    for (int64_t i = s.begin; i < s.end; ++i) {
+      run_rect(s, a->rects + i, t, block * kLanes, seen);
+      seen += a->rects[i].rows * cut_columns(a->rects[i].cols).count;
+    }
     if (pass == 0) break;
   }
 }

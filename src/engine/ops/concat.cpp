@@ -1,4 +1,5 @@
 // https://onnx.ai/onnx/operators/onnx__Concat.html, opsets 4-21, every dtype.
+#include "engine/ops/layout_rules.h"
 #include "engine/ops/moves.h"
 #include "engine/ops/op.h"
 #include "engine/ops/shape_math.h"
@@ -62,6 +63,33 @@ StridedBlock part_block(const Dims& part, const Dims& out, size_t axis, int64_t 
   return block;
 }
 
+/// Images in nchw16c go behind `begin` channels: of each block, what fits into one block of the
+/// output, and the rest into the next. `out` as it is stored. The `last` image brings the zeros
+/// that pad its last block.
+void add_channels(CopyPlan& plan, size_t input, const Dims& image, const Dims& out, int64_t begin,
+                  bool last) {
+  constexpr int64_t kBlock = 16;
+  const int64_t pixels = image[2] * image[3], blocks = (image[1] + kBlock - 1) / kBlock;
+  const int64_t shift = begin % kBlock;
+  const auto add = [&](int64_t block, int64_t count, int64_t lane, int64_t to_lane, int64_t lanes) {
+    const int64_t to_block = (begin + block * kBlock + lane) / kBlock;
+    StridedBlock copied{{image[0], std::min(count, out[1] - to_block), pixels, lanes},
+                        {blocks * pixels * kBlock, pixels * kBlock, kBlock, 1},
+                        {out[1] * pixels * kBlock, pixels * kBlock, kBlock, 1}};
+    copied.in_start = block * pixels * kBlock + lane;
+    copied.out_start = to_block * pixels * kBlock + to_lane;
+    if (copied.dims[1] > 0) plan.add(input, 0, copied, sizeof(float));
+  };
+  const auto add_blocks = [&](int64_t block, int64_t count, int64_t lanes) {
+    const int64_t fit = std::min(lanes, kBlock - shift);
+    add(block, count, 0, shift, fit);
+    if (fit < lanes) add(block, count, fit, 0, lanes - fit);
+  };
+  const int64_t whole = last ? blocks : image[1] / kBlock;
+  if (whole > 0) add_blocks(0, whole, kBlock);
+  if (whole < blocks) add_blocks(whole, 1, image[1] % kBlock);
+}
+
 Status reference(RefContext& c) {
   const size_t rank = c.in(0).dims.size();
   HASTEN_TRY(const size_t axis, resolve_axis(c, c.node().attr_int("axis", 0), rank));
@@ -89,6 +117,7 @@ Status lower(LowerContext& c) {
   }
   const StoredDims to = storage_of(out);
   CopyPlan plan;
+  Dims channels;
   int64_t begin = 0;
   for (size_t i = 0; i < c.inputs(); ++i) {
     const Facts& x = c.in(i);
@@ -96,14 +125,19 @@ Status lower(LowerContext& c) {
       c.refuse("copy", fmt::format("input {} has another layout than the output", i));
       return {};
     }
-    if (out.layout == Layout::kNchw16c && axis == 1 && i + 1 < c.inputs() &&
-        x.shape[1].value() % 16 != 0) {
-      c.refuse("copy", fmt::format("input {} ends within a block of channels", i));
-      return {};
-    }
     const StoredDims from = storage_of(x);
-    plan.add(i, 0, part_block(from.dims, to.dims, axis, begin), from.element_bytes);
-    begin += from.dims[axis];
+    if (out.layout == Layout::kNchw16c && axis == 1) {
+      channels.push_back(x.shape[1].value());
+      add_channels(plan, i, to_dims(x.shape), to.dims, begin, i + 1 == c.inputs());
+      begin += channels.back();
+    } else {
+      plan.add(i, 0, part_block(from.dims, to.dims, axis, begin), from.element_bytes);
+      begin += from.dims[axis];
+    }
+  }
+  if (!channels.empty() && !joins_blocked(channels)) {
+    c.refuse("copy", fmt::format("{} channels end within a block", dims_text(channels)));
+    return {};
   }
   plan.lower(c);
   return {};

@@ -1,6 +1,7 @@
 // https://onnx.ai/onnx/operators/onnx__ConvTranspose.html, opsets 1-21, f32 f64 f16 bf16, any
 // number of spatial axes. Each output gathers what reaches it, so that it is a convolution over the
-// taps that fit its position; the kernels are those of Conv.
+// taps that fit its position; the kernels are those of Conv. hasten.ConvTranspose (made by passes)
+// also adds a residual and applies an activation, as hasten.Conv does.
 #include "engine/ops/convolution.h"
 #include "engine/ops/op.h"
 
@@ -76,8 +77,13 @@ Result<Shape> output_shape(const OpContext& c, const Sizes& s, const Shape& in, 
   return out;
 }
 
+bool fused(const OpContext& c) { return c.node().domain == "hasten"; }
+
 Result<Convolution> read_sizes(const OpContext& c, const Dims& x, const Dims& w) {
   Convolution v;
+  if (fused(c)) {
+    HASTEN_TRY(v.activation, read_activation(c));
+  }
   v.transposed = true;
   v.groups = c.node().attr_int("group", 1);
   v.images = x[0];
@@ -102,12 +108,13 @@ Result<Convolution> read_sizes(const OpContext& c, const Dims& x, const Dims& w)
 }
 
 Status infer(InferContext& c) {
-  const Facts &x = c.in(0), &w = c.in(1), &bias = c.in(2);
-  for (const Facts* f : {&x, &w, &bias}) {
+  const Facts &x = c.in(0), &w = c.in(1), &bias = c.in(2), &residual = c.in(3);
+  if (fused(c)) HASTEN_CHECK(read_activation(c));
+  for (const Facts* f : {&x, &w, &bias, &residual}) {
     if (f->dtype == DType::kNone) continue;
     if (!is_float(f->dtype)) return c.invalid("dtype {}, a float is needed", dtype_name(f->dtype));
     if (x.dtype != DType::kNone && f->dtype != x.dtype) {
-      return c.invalid("input has dtype {}, weight or bias {}", dtype_name(x.dtype),
+      return c.invalid("input has dtype {}, weight, bias or residual {}", dtype_name(x.dtype),
                        dtype_name(f->dtype));
     }
   }
@@ -151,6 +158,9 @@ Status infer(InferContext& c) {
   HASTEN_TRY(const Sizes sizes,
              read_attributes(c, rank, is_known(spatial) ? to_dims(spatial) : Dims{}));
   HASTEN_TRY(Shape out, output_shape(c, sizes, x.shape, channels));
+  if (is_known(out) && residual.known_shape() && residual.shape != out) {
+    return c.invalid("residual is {}, the output is {}", residual.text(), shape_text(out));
+  }
   c.set(0, x.dtype, std::move(out));
   return {};
 }
@@ -172,19 +182,15 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 std::vector<OpDef> ops_conv_transpose() {
-  return {{"",
-           "ConvTranspose",
-           1,
-           kLastOpset,
-           2,
-           3,
-           1,
-           1,
-           {"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape",
-            "pads", "strides"},
-           infer,
-           reference,
-           lower}};
+  const std::vector<const char*> attrs = {"auto_pad",       "dilations",    "group", "kernel_shape",
+                                          "output_padding", "output_shape", "pads",  "strides"};
+  OpDef plain{"", "ConvTranspose", 1, kLastOpset, 2, 3, 1, 1, attrs, infer, reference, lower};
+  OpDef with_more = plain;
+  with_more.domain = "hasten";
+  with_more.max_inputs = 4;
+  with_more.attrs.push_back("activation");
+  with_more.attrs.push_back("activation_params");
+  return {plain, with_more};
 }
 
 }  // namespace hasten

@@ -13,6 +13,7 @@ namespace {
 constexpr double kCacheBytes = 192 << 10;  // of a chunk's input: it stays in the L2 cache
 constexpr int64_t kPassBytes = 16 << 10;   // of weights that a pass need not be cut for
 constexpr int64_t kItems = 16;             // enough for threads to share evenly
+constexpr int64_t kSpreadGrain = 8192;     // elements that a thread moves at least
 
 /// [group][out block][in block][tap][in channel][16], zero where a block has fewer channels.
 void pack_weights(const Convolution& v, int64_t taps, const float* w, float* out) {
@@ -125,9 +126,56 @@ Status lower_depthwise(LowerContext& c, const Convolution& v, bool blocked) {
   return {};
 }
 
-Status lower_direct(LowerContext& c, const Convolution& v, bool x_blocked, bool y_blocked) {
+/// How the sums of the taps of a pixel go to as many pixels of an output in planes.
+struct Spread {
+  int64_t taps = 1;  // 1: there is nothing to spread
+  CopyArgs copy{};
+};
+
+/// A transposed convolution to few channels whose windows don't overlap: its taps are computed as
+/// channels of a 1x1 convolution, so that they share vectors, and spread over the output after.
+/// `v` becomes that convolution. Same bits: each output is the same one chain of sums.
+Spread spread_taps(const LowerContext& c, Convolution& v, bool y_blocked) {
+  Spread spread;
+  const bool apart = std::all_of(v.axes.begin(), v.axes.end(), [](const WindowAxis& a) {
+    return a.transposed && a.kernel == a.stride && a.dilation == 1 && a.pad == 0 &&
+           a.out == a.in * a.stride;
+  });
+  if (!apart || v.axes.size() != 2 || v.groups != 1 || y_blocked || c.has_in(3)) return spread;
+  const WindowAxis h = v.axes[0], w = v.axes[1];
+  const int64_t taps = h.kernel * w.kernel;
+  if (taps == 1 || v.group_out * taps > kChannelBlock) return spread;
+  spread.taps = taps;
+  // [image, channel, row, tap row, tap column, column] of the output.
+  constexpr int64_t kBytes = sizeof(float);
+  const int64_t dims[] = {v.images, v.group_out, h.in, h.kernel, w.kernel, w.in};
+  const int64_t in[] = {
+      h.in * w.in * kChannelBlock, taps, w.in * kChannelBlock, w.kernel, 1, kChannelBlock};
+  const int64_t out[] = {
+      v.group_out * h.out * w.out, h.out * w.out, h.kernel * w.out, w.out, 1, w.kernel};
+  spread.copy.size = kBytes;
+  spread.copy.rank = std::size(dims);
+  for (size_t d = 0; d < std::size(dims); ++d) {
+    spread.copy.dims[d] = dims[d];
+    spread.copy.in_strides[d] = in[d] * kBytes;
+    spread.copy.out_strides[d] = out[d] * kBytes;
+  }
+  v.group_out *= taps;  // channel `out * taps + tap`, as the weights lie
+  for (WindowAxis& a : v.axes) {
+    a = WindowAxis();
+  }
+  v.axes[0].in = v.axes[0].out = h.in;
+  v.axes[1].in = v.axes[1].out = w.in;
+  return spread;
+}
+
+Status lower_direct(LowerContext& c, Convolution v, bool x_blocked, bool y_blocked) {
+  const Spread spread = spread_taps(c, v, y_blocked);
   const std::string name = fmt::format("conv_{}_{}_f32", x_blocked ? "blocked" : "plain",
-                                       y_blocked ? "blocked" : "plain");
+                                       spread.taps > 1 ? "spread"
+                                       : y_blocked     ? "blocked"
+                                                       : "plain");
+  y_blocked |= spread.taps > 1;
   const int64_t blocks = blocks_of(v.group_out);
   // Enough channels to fill vectors: a blocked copy of the input pays.
   const bool copy = !x_blocked && v.group_in >= kChannelBlock &&
@@ -158,10 +206,16 @@ Status lower_direct(LowerContext& c, const Convolution& v, bool x_blocked, bool 
   const int64_t taps = plan->taps;
   HASTEN_TRY(const ConvolutionOperand w,
              ConvolutionOperand::make(
-                 c, scratch, 1, fmt::format("conv16{}/{}", v.transposed ? "t" : "", v.groups),
+                 c, scratch, 1,
+                 fmt::format("conv16{}/{}",
+                             spread.taps > 1 ? "s"
+                             : v.transposed  ? "t"
+                                             : "",
+                             v.groups),
                  v.groups * blocks * taps * v.group_in * kChannelBlock,
                  [=](const float* from, float* to) { pack_weights(v, taps, from, to); }));
-  HASTEN_TRY(const ConvolutionOperand bias, bias_operand(c, scratch, v.groups, v.group_out));
+  HASTEN_TRY(const ConvolutionOperand bias,
+             bias_operand(c, scratch, v.groups, v.group_out / spread.taps, spread.taps));
   ReorderArgs reorder{};
   reorder.channels = v.groups * v.group_in;
   reorder.pixels = args.in_pixels;
@@ -171,13 +225,15 @@ Status lower_direct(LowerContext& c, const Convolution& v, bool x_blocked, bool 
   const bool passes = taps * v.group_in * kChannelBlock * 4 > kPassBytes && args.out_pixels > 4;
   const int64_t partial =
       passes ? scratch.floats(v.images * v.groups * blocks * kChannelBlock * args.out_pixels) : 0;
+  const int64_t apart =
+      spread.taps > 1 ? scratch.floats(v.images * kChannelBlock * args.out_pixels) : 0;
   c.scratch(static_cast<size_t>(scratch.bytes));
   c.flops(2 * plan->tap_visits *
           static_cast<double>(v.images * v.groups * v.group_in * v.group_out));
   const int64_t items = v.images * args.chunk_count * v.groups * args.parts;
   const bool residual = c.has_in(3);
-  c.take(name, [=, kernel = c.kernels().conv_f32,
-                to_blocked = c.kernels().reorder_to_blocked_f32](const StepArgs& s) {
+  c.take(name, [=, kernel = c.kernels().conv_f32, to_blocked = c.kernels().reorder_to_blocked_f32,
+                copy_elements = c.kernels().copy](const StepArgs& s) {
     ConvArgs a = args;
     a.rects = plan->rects.data();
     a.chunks = plan->chunks.data();
@@ -193,8 +249,15 @@ Status lower_direct(LowerContext& c, const Convolution& v, bool x_blocked, bool 
     a.bias = bias.get(s);
     a.residual = residual ? s.input<float>(3) : nullptr;
     a.partial = passes ? reinterpret_cast<float*>(s.scratch + partial) : nullptr;
-    a.y = s.output<float>(0);
+    a.y = spread.taps > 1 ? reinterpret_cast<float*>(s.scratch + apart) : s.output<float>(0);
     s.parallel(items, 1, [&](int64_t begin, int64_t end) { kernel(&a, begin, end); });
+    if (spread.taps == 1) return;
+    CopyArgs to = spread.copy;
+    to.in = reinterpret_cast<const char*>(a.y);
+    to.out = s.output<char>(0);
+    const int64_t elements = count_of({to.dims, static_cast<size_t>(to.rank)});
+    s.parallel(elements, kSpreadGrain,
+               [&](int64_t begin, int64_t end) { copy_elements(&to, begin, end); });
   });
   return {};
 }

@@ -53,15 +53,16 @@ class ConvolutionOperand {
   Fill fill_;
 };
 
-/// Input 2: each group's channels, padded with zeros to a multiple of 16.
+/// Input 2: each group's channels, padded with zeros to a multiple of 16; each `times` in a row.
 inline Result<ConvolutionOperand> bias_operand(LowerContext& c, Scratch& scratch, int64_t groups,
-                                               int64_t channels) {
-  const int64_t padded = round_up(channels, kChannelBlock);
-  return ConvolutionOperand::make(c, scratch, 2, fmt::format("bias16/{}", groups), groups * padded,
-                                  [=](const float* bias, float* out) {
+                                               int64_t channels, int64_t times = 1) {
+  const int64_t padded = round_up(channels * times, kChannelBlock);
+  return ConvolutionOperand::make(c, scratch, 2, fmt::format("bias16/{}x{}", groups, times),
+                                  groups * padded, [=](const float* bias, float* out) {
                                     for (int64_t g = 0; g < groups; ++g) {
-                                      std::copy(bias + g * channels, bias + (g + 1) * channels,
-                                                out + g * padded);
+                                      for (int64_t i = 0; i < channels * times; ++i) {
+                                        out[g * padded + i] = bias[g * channels + i / times];
+                                      }
                                     }
                                   });
 }

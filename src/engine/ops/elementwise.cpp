@@ -144,6 +144,24 @@ Result<BroadcastPlan> plan_plain(std::span<const Placement> operands, const Dims
   return plan;
 }
 
+/// Blocked images of the same channels that broadcast over pixels in any way: as they are stored.
+Result<BroadcastPlan> plan_stored(std::span<const Placement> operands, const Dims& out) {
+  const auto stored = [](Dims dims) {
+    dims[1] = (dims[1] + 15) / 16;
+    dims.push_back(16);
+    return dims;
+  };
+  std::vector<Placement> pixels;
+  for (const Placement& p : operands) {
+    if (p.layout != Layout::kNchw16c || p.dims.size() != out.size() || p.dims[1] != out[1]) {
+      return fail(Code::kUnsupported, "operand of {} {} broadcasts otherwise than by channel",
+                  dims_text(p.dims), layout_name(p.layout));
+    }
+    pixels.push_back({stored(p.dims)});
+  }
+  return plan_plain(pixels, stored(out));
+}
+
 Result<BroadcastPlan> plan_blocked(std::span<const Placement> operands, const Dims& out) {
   if (out.size() < 2) return fail(Code::kUnsupported, "nchw16c of rank {}", out.size());
   const int64_t channels = out[1], blocks = (channels + 15) / 16;
@@ -158,10 +176,7 @@ Result<BroadcastPlan> plan_blocked(std::span<const Placement> operands, const Di
     dims.insert(dims.end(), p.dims.begin(), p.dims.end());
     const bool whole_image = std::equal(dims.begin() + 2, dims.end(), out.begin() + 2);
     const bool one_pixel = count_of(std::span(dims).subspan(2)) == 1;
-    if (dims[1] != channels || !(whole_image || one_pixel)) {
-      return fail(Code::kUnsupported, "operand {} of {} broadcasts otherwise than by channel", k,
-                  dims_text(p.dims));
-    }
+    if (dims[1] != channels || !(whole_image || one_pixel)) return plan_stored(operands, out);
     const int64_t operand_pixels = whole_image ? pixels : 1;
     if (p.layout == Layout::kNchw16c) {
       plan.args.strides[k][0] = dims[0] == 1 ? 0 : blocks * operand_pixels * 16;

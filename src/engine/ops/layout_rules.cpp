@@ -8,6 +8,7 @@ namespace {
 
 constexpr int64_t kBlock = 16;
 constexpr int64_t kFewChannels = 8;  // fewer fill too little of a block to be worth it
+constexpr int64_t kShortRun = 4;     // channels that are worth copying one by one
 
 /// f32 [N,C,H,W] with a known C.
 bool is_image(const Value& v) {
@@ -48,7 +49,7 @@ std::optional<BlockedRule> conv_rule(const Graph& graph, const Node& node, const
   return rule;
 }
 
-/// Operands of the output's shape, or one value per channel (and image), or one value.
+/// Images of the output's channels, or one value per channel (and image), or one value.
 std::optional<BlockedRule> binary_rule(const Graph& graph, const Node& node, const Value& y) {
   if (node.inputs.size() != 2) return std::nullopt;
   BlockedRule rule;
@@ -61,13 +62,11 @@ std::optional<BlockedRule> binary_rule(const Graph& graph, const Node& node, con
     const bool one = std::all_of(shape.begin(), shape.end(), [](Dim d) { return d == Dim(1); });
     const bool batch_fits = shape[0] == Dim(1) || shape[0] == y.shape[0];
     const bool one_pixel = shape[2] == Dim(1) && shape[3] == Dim(1);
-    const bool whole = shape[2] == y.shape[2] && shape[3] == y.shape[3];
     if (one) {
       rule.inputs.push_back(InputLayout::kPlain);
     } else if (shape[1] == y.shape[1] && batch_fits && one_pixel) {
       rule.inputs.push_back(v.shape.size() == 4 ? InputLayout::kAsIs : InputLayout::kPlain);
-    } else if (v.shape.size() == 4 && shape[1] == y.shape[1] && batch_fits && whole &&
-               !v.is_constant()) {
+    } else if (v.shape.size() == 4 && shape[1] == y.shape[1] && !v.is_constant()) {
       rule.inputs.push_back(InputLayout::kBlocked);
       any_blocked = true;
     } else {
@@ -81,11 +80,12 @@ std::optional<BlockedRule> binary_rule(const Graph& graph, const Node& node, con
 std::optional<BlockedRule> concat_rule(const Graph& graph, const Node& node) {
   const int64_t axis = node.attr_int("axis", 0);
   if (axis != 1 && axis != -3) return std::nullopt;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const Value& v = graph.value(node.inputs[i]);
-    if (!is_image(v)) return std::nullopt;
-    if (i + 1 < node.inputs.size() && channels(v) % kBlock != 0) return std::nullopt;
+  Dims parts;
+  for (const ValueId id : node.inputs) {
+    if (!is_image(graph.value(id))) return std::nullopt;
+    parts.push_back(channels(graph.value(id)));
   }
+  if (!joins_blocked(parts)) return std::nullopt;
   BlockedRule rule;
   rule.inputs.assign(node.inputs.size(), InputLayout::kBlocked);
   return rule;
@@ -96,6 +96,16 @@ bool is_binary(const std::string& op) {
 }
 
 }  // namespace
+
+bool joins_blocked(std::span<const int64_t> channels) {
+  const auto blocks = [](int64_t n) { return (n + kBlock - 1) / kBlock * kBlock; };
+  int64_t begin = 0;
+  for (const int64_t n : channels.first(channels.size() - 1)) {
+    if (n % kShortRun != 0) return false;
+    begin += n;
+  }
+  return begin + blocks(channels.back()) >= blocks(begin + channels.back());
+}
 
 std::optional<BlockedRule> blocked_rule(const Graph& graph, const Node& node) {
   if (node.inputs.empty() || node.outputs.empty() || node.inputs[0] == kNoValue ||
@@ -112,7 +122,7 @@ std::optional<BlockedRule> blocked_rule(const Graph& graph, const Node& node) {
   const std::string& op = node.op;
   if (is_binary(op)) return binary_rule(graph, node, y);
   if (!is_image(x)) return std::nullopt;
-  if (op == "Conv") return conv_rule(graph, node, x, y);
+  if (op == "Conv" || op == "ConvTranspose") return conv_rule(graph, node, x, y);
   if (op == "Concat") return concat_rule(graph, node);
   if (node.def->unary || op == "BatchNormalization" || op == "MaxPool" || op == "AveragePool") {
     return first_input(node);

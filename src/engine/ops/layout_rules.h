@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/ops/op.h"
@@ -20,6 +21,10 @@ struct BlockedRule {
   /// Convolutions are worth a reorder of their input; others only follow what is blocked already.
   bool worth_reorder = false;
 };
+
+/// May images of so many channels be joined along them in nchw16c by copying runs of channels? The
+/// zeros that pad the last block must come with the last image.
+bool joins_blocked(std::span<const int64_t> channels);
 
 /// How the node runs on blocked data, by what is known of its values (layouts aside), or nothing
 /// where it can't, or where that isn't certain for every shape that may come.

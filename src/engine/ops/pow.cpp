@@ -59,8 +59,8 @@ Status reference(RefContext& c) {
             const int power = base == 1 ? 1 : minus_one ? (odd ? -1 : 1) : 0;
             out = Compute<T>::store(static_cast<C>(power));
           } else {
-            out = static_cast<T>(
-                integer_power(static_cast<uint64_t>(base), static_cast<uint64_t>(exponent)));
+            out = Compute<T>::store(static_cast<C>(
+                integer_power(static_cast<uint64_t>(base), static_cast<uint64_t>(exponent))));
           }
         } else {
           out =

@@ -108,8 +108,10 @@ void reduce_elements(const TensorView& x, Reduction reduction, const Dims& out_s
   }
   A start = reduction == Reduction::kProd ? 1 : 0;
   if constexpr (std::is_integral_v<T>) {
+    // NOLINTBEGIN(bugprone-signed-char-misuse): int8_t is a number here.
     if (reduction == Reduction::kMax) start = static_cast<A>(std::numeric_limits<T>::min());
     if (reduction == Reduction::kMin) start = static_cast<A>(std::numeric_limits<T>::max());
+    // NOLINTEND(bugprone-signed-char-misuse)
   } else {
     if (reduction == Reduction::kMax) start = -HUGE_VAL;
     if (reduction == Reduction::kMin) start = HUGE_VAL;

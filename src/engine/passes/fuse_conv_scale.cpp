@@ -16,9 +16,15 @@ namespace {
 
 std::optional<Channels> channels_of(const Rewriter& rewriter, const Node& node) {
   const Tensor* w = rewriter.constant(node.input(1));
-  if (w == nullptr || w->dims().empty()) return std::nullopt;
-  const int64_t count = w->dims()[0];
-  return Channels{count, count > 0 ? w->count() / count : 0, false};
+  if (w == nullptr || w->dims().size() < 2) return std::nullopt;
+  size_t axis = 0;
+  if (node.op == "ConvTranspose") {  // [C, M / group, …]
+    const bool depthwise = w->dims()[1] == 1 && node.attr_int("group", 1) == w->dims()[0];
+    if (!depthwise && node.attr_int("group", 1) != 1) return std::nullopt;
+    if (!depthwise) axis = 1;
+  }
+  const int64_t count = w->dims()[axis], outer = axis == 0 ? 1 : w->dims()[0];
+  return Channels{count, w->count() > 0 ? w->count() / count / outer : 0, false};
 }
 
 /// The node stays the operator that it is: a Conv has a bias too.

@@ -9,7 +9,8 @@
 namespace hasten {
 
 bool is_conv(const Node& node) {
-  return node.op == "Conv" && (node.domain.empty() || node.domain == "hasten");
+  return (node.op == "Conv" || node.op == "ConvTranspose") &&
+         (node.domain.empty() || node.domain == "hasten");
 }
 
 int64_t gemm_columns(const Rewriter& rewriter, const Node& node) {

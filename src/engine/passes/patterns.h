@@ -11,7 +11,7 @@
 
 namespace hasten {
 
-/// A Conv of the file or of an earlier rewrite.
+/// A Conv or ConvTranspose of the file or of an earlier rewrite.
 bool is_conv(const Node& node);
 /// A product of floats by one matrix that hasten.Gemm can compute: MatMul, or a Gemm whose C is
 /// absent or one row; or a hasten.Gemm.
