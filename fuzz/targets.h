@@ -21,6 +21,9 @@ std::string passes(Input bytes);
 /// Bytes choose an operator and what it is run on: the kernels give the same bits on each tier of
 /// this CPU, and the reference the same answer.
 std::string kernels(Input bytes);
+/// Bytes choose a graph and changes to its plan file, behind the hash: an error, or a run. Without
+/// changes it loads.
+std::string plan_file(Input bytes);
 
 /// Changes a message of protobuf in place and keeps its lengths right; returns its new size.
 size_t mutate_proto(uint8_t* data, size_t size, size_t max_size, uint32_t seed);

@@ -58,6 +58,9 @@ std::vector<Shape> shapes() {
       {{1, 32, 8, 9}, {32, 1, 5, 5}, {group(32), pads({2, 2, 2, 2}), strides({2, 2})}},
       {{1, 4, 8, 9}, {8, 1, 3, 3}, {group(4)}},
       {{2, 5, 30}, {17, 5, 4}, {pads({3, 1})}},
+      {{3, 1, 90}, {37, 1, 33}, {strides({8})}},
+      {{2, 1, 1, 40}, {18, 1, 1, 5}, {}},
+      {{2, 1, 90}, {18, 1, 9}, {dilations({3})}},
       {{1, 3, 5, 6, 7}, {18, 3, 2, 3, 2}, {pads({1, 0, 1, 0, 1, 0})}},
       {{1, 4, 1, 1}, {4, 4, 1, 1}, {}},
       {{0, 3, 5, 5}, {4, 3, 3, 3}, {}},
@@ -88,7 +91,8 @@ TEST(Conv, Shapes) {
 
 TEST(Conv, BlockedWithResidualAndActivation) {
   // As many as to meet every layout in turn.
-  const std::vector<std::string> activations = {"", "relu", "clip", "sigmoid", "hard_swish"};
+  const std::vector<std::string> activations = {
+      "", "relu", "clip", "sigmoid", "hard_swish_affine", "hard_swish", "relu_affine"};
   size_t round = 0;
   uint32_t seed = 100;
   for (const Shape& s : shapes()) {
@@ -105,7 +109,7 @@ TEST(Conv, BlockedWithResidualAndActivation) {
         const std::string activation = activations[++round % activations.size()];
         OpCase c = make_case("Conv", 1, {x, w, b, residual}, s.attrs, 1, "hasten");
         if (!activation.empty()) c.node.attrs.emplace_back("activation", activation);
-        if (activation == "clip")
+        if (activation == "clip" || activation.ends_with("_affine"))
           c.node.attrs.emplace_back("activation_params", std::vector<float>{-0.5f, 1.5f});
         c.in_layouts = {in, Layout::kPlain, Layout::kPlain, out};
         c.out_layout = out;

@@ -145,6 +145,28 @@ TEST(FuseConvActivation, AppliesIt) {
   EXPECT_EQ(answer(text, true), answer(text, false));
 }
 
+TEST(FuseConvAffine, ScalesAndShiftsWhatWasActivated) {
+  const std::string head = std::string(kHead);
+  const auto text = [&](const char* activation, const char* between) {
+    return head + fmt::format("%c = Conv(%x, %w)\n%r = {}(%c)\n%m = Mul(%high, %r)\n{}", activation,
+                              between);
+  };
+  const std::string relu = text("Relu", "%y = Add(%m, %low)\nout %y\n");
+  EXPECT_EQ(answer(relu, true), (std::vector<float>{20, 41, 62, 83, 34, 69, 104, 139}));
+  EXPECT_EQ(answer(relu, true), answer(relu, false));
+  const std::string swish = text("HardSwish", "%y = Add(%low, %m)\nout %y\n");
+  EXPECT_EQ(answer(swish, true), answer(swish, false));
+  // One activation name per form, and nothing where others read on the way.
+  const std::string fused =
+      "%c = hasten::Conv@1(%x, %w) {activation=\"relu\"}\n%m = Mul(%c, %high)\n";
+  EXPECT_EQ(after("fuse_conv_affine", head + fused + "%y = Add(%m, %low)\nout %y\n"),
+            "hasten.Conv ");
+  EXPECT_EQ(after("fuse_conv_affine", head + fused + "%y = Add(%m, %low)\nout %y, %m\n"),
+            "hasten.Conv Mul Add ");
+  EXPECT_EQ(after("fuse_conv_affine", head + fused + "%y = Add(%m, %k)\nout %y\n"),
+            "hasten.Conv Mul Add ");
+}
+
 TEST(PlaceLayouts, ReordersOnceAndOnlyAtTheBorders) {
   EXPECT_EQ(after("place_layouts",
                   "graph \"g\" opset {\"\": 17}\n"

@@ -32,6 +32,8 @@ HASTEN_INLINE void with_activation(int32_t kind, float a, float b, const Use& us
     HASTEN_ACTIVATION(Elu, select(lt(x, set1(0.0f)), mul(set1(a), expm1(x)), x))
     HASTEN_ACTIVATION(Softsign, div(x, add(set1(1.0f), abs(x))))
     HASTEN_ACTIVATION(Softplus, softplus(x))
+    HASTEN_ACTIVATION(ReluAffine, add(mul(set1(a), relu(x)), set1(b)))
+    HASTEN_ACTIVATION(HardSwishAffine, add(mul(set1(a), hard_swish(x)), set1(b)))
     default:
       break;
   }

@@ -23,6 +23,8 @@ enum ActivationKind : int32_t {
   kActivationElu,              // x < 0 ? a * (e^x - 1) : x
   kActivationSoftsign,         // x / (1 + |x|)
   kActivationSoftplus,         // log(1 + e^x)
+  kActivationReluAffine,       // a * max(x, 0) + b, each rounded
+  kActivationHardSwishAffine,  // a * hard swish(x) + b, each rounded
 };
 
 /// An ActivationKind with its parameters.

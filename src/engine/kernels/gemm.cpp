@@ -53,6 +53,8 @@ void straight_columns(const GemmArgs* g, int64_t product, const float* b, int64_
   const bool row_bias = g->d && g->d_row == 0 && g->d_col == 1 && g->alpha == 1 && g->beta == 1;
   const bool clips = g->activation.kind != kActivationNone && !is_curve(g->activation);
   const bool more = g->r || clips || (!row_bias && (g->d || g->alpha != 1));
+  // The tiles of a few panels share in fetching those behind them.
+  const int64_t tiles = (rows + kRows - 1) / kRows;
   for_each_tile(rows, panels, [&](int64_t first, int64_t height, int64_t p, int64_t width) {
     const int64_t n = col + p * 16, at = row + first;
     const int64_t cols = g->n - n < width * 16 ? g->n - n : width * 16;
@@ -68,6 +70,10 @@ void straight_columns(const GemmArgs* g, int64_t product, const float* b, int64_
     t.b_k = b_k;
     t.b_panel = b_panel;
     t.bias = row_bias && whole ? g->d + n : nullptr;
+    if (b_k == kPanel) {
+      t.next_step = (width * kPanel + tiles - 1) / tiles;
+      t.next = t.b + width * b_panel + first / kRows * t.next_step * g->k;
+    }
     t.c = direct ? g->c + c_offset + at * g->c_row + n : buffer;
     t.c_row = direct ? g->c_row : width * 16;
     multiply(t, height, width);

@@ -35,6 +35,9 @@ struct Tile {
   const float* bias;  // of its columns; may be null
   float* c;
   int64_t c_row;
+  // What the next tiles read of B, fetched into L2 meanwhile: a step of so many floats for each k.
+  const float* next = nullptr;
+  int64_t next_step = 0;
 };
 
 template <int R, int P>
@@ -47,8 +50,12 @@ __attribute__((noinline)) void multiply_tile(const Tile* t) {
   }
   const float *a = t->a, *b = t->b;
   const int64_t a_row = t->a_row, a_k = t->a_k, b_k = t->b_k, b_panel = t->b_panel;
+  const float* next = t->next;
+  const int64_t next_step = t->next_step;
 #pragma GCC unroll 1
   for (int64_t k = t->k; k > 0; --k) {
+    __builtin_prefetch(next, 0, 2);
+    next += next_step;
     if constexpr (kHoldsPanels<R, P>) {
       F16 x[P];
 #pragma GCC unroll 4

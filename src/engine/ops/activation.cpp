@@ -20,6 +20,8 @@ constexpr Name kNames[] = {
     {"tanh", kActivationTanh, 0},
     {"silu", kActivationSilu, 0},
     {"gelu", kActivationGelu, 0},
+    {"relu_affine", kActivationReluAffine, 2},
+    {"hard_swish_affine", kActivationHardSwishAffine, 2},
 };
 
 }  // namespace

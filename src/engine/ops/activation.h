@@ -21,9 +21,13 @@ T apply_activation(const Activation& f, T x) {
     v = v < low ? low : v;
     return v > high ? high : v;
   };
+  const auto relu = [](T v) { return v < T(0) ? T(0) : v; };
+  const auto hard_swish = [&](T v) {
+    return v * clip(std::fma(v, static_cast<T>(1.0f / 6.0f), T(0.5)), T(0), T(1));
+  };
   switch (f.kind) {
     case kActivationRelu:
-      return x < T(0) ? T(0) : x;
+      return relu(x);
     case kActivationClip:
       return clip(x, a, b);
     case kActivationLeakyRelu:
@@ -31,7 +35,7 @@ T apply_activation(const Activation& f, T x) {
     case kActivationHardSigmoid:
       return clip(std::fma(x, a, b), T(0), T(1));
     case kActivationHardSwish:
-      return x * clip(std::fma(x, static_cast<T>(1.0f / 6.0f), T(0.5)), T(0), T(1));
+      return hard_swish(x);
     case kActivationSigmoid:
       return T(1) / (T(1) + std::exp(-x));
     case kActivationTanh:
@@ -52,6 +56,10 @@ T apply_activation(const Activation& f, T x) {
       return x / (T(1) + std::abs(x));
     case kActivationSoftplus:
       return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x)));
+    case kActivationReluAffine:
+      return a * relu(x) + b;
+    case kActivationHardSwishAffine:
+      return a * hard_swish(x) + b;
     default:
       return x;
   }

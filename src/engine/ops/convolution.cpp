@@ -169,8 +169,25 @@ Spread spread_taps(const LowerContext& c, Convolution& v, bool y_blocked) {
   return spread;
 }
 
+/// A convolution of one plane along its last axis, without padding: its taps lie as the channels of
+/// a 1x1 convolution would, one number apart. `v` becomes that; same chains of sums.
+bool taps_as_channels(Convolution& v) {
+  if (v.groups != 1 || v.group_in != 1 || v.transposed) return false;
+  const WindowAxis last = v.axes.back();
+  const bool flat = std::all_of(v.axes.begin(), v.axes.end() - 1, [](const WindowAxis& a) {
+    return a.kernel == 1 && a.in == 1 && a.out == 1 && a.pad == 0;
+  });
+  const bool inside =
+      last.pad == 0 && (last.out - 1) * last.stride + last.kernel <= last.in && last.dilation == 1;
+  if (!flat || !inside || last.kernel == 1) return false;
+  v.group_in = last.kernel;
+  v.axes.back().kernel = 1;
+  return true;
+}
+
 Status lower_direct(LowerContext& c, Convolution v, bool x_blocked, bool y_blocked) {
   const Spread spread = spread_taps(c, v, y_blocked);
+  const bool taps_in_row = !x_blocked && taps_as_channels(v);
   const std::string name = fmt::format("conv_{}_{}_f32", x_blocked ? "blocked" : "plain",
                                        spread.taps > 1 ? "spread"
                                        : y_blocked     ? "blocked"
@@ -178,7 +195,7 @@ Status lower_direct(LowerContext& c, Convolution v, bool x_blocked, bool y_block
   y_blocked |= spread.taps > 1;
   const int64_t blocks = blocks_of(v.group_out);
   // Enough channels to fill vectors: a blocked copy of the input pays.
-  const bool copy = !x_blocked && v.group_in >= kChannelBlock &&
+  const bool copy = !x_blocked && !taps_in_row && v.group_in >= kChannelBlock &&
                     (v.groups == 1 || v.group_in % kChannelBlock == 0) && v.group_out >= 8;
   ConvArgs args{};
   args.x_blocked = x_blocked || copy;
@@ -199,6 +216,10 @@ Status lower_direct(LowerContext& c, Convolution v, bool x_blocked, bool y_block
   }
   set_common(args, v, *plan);
   args.in_channels = v.groups * v.group_in;
+  if (taps_in_row) {
+    args.in_channels = args.in_pixels;
+    args.in_pixels = 1;
+  }
   args.out_channels = v.groups * v.group_out;
   if (args.x_blocked) args.in_channels = round_up(args.in_channels, kChannelBlock);
   if (y_blocked) args.out_channels = round_up(args.out_channels, kChannelBlock);

@@ -18,20 +18,10 @@ constexpr uint32_t kFormat = 1;
 constexpr uint64_t kPage = 4096;
 constexpr const char* kProducer = "hasten " HASTEN_VERSION;
 
-struct Header {
-  char magic[8];
-  uint32_t format;
-  uint32_t reserved;
-  uint64_t metadata_bytes;
-  uint64_t file_bytes;
-  char metadata_hash[32];
-};
-static_assert(sizeof(Header) == 64);
-
 class Writer {
  public:
-  Result<std::string> write(const Graph& graph, const PackedStore& packed, const std::string& isa,
-                            const std::string& model_hash, bool exact_math) {
+  std::string write(const Graph& graph, const PackedStore& packed, const std::string& isa,
+                    const std::string& model_hash, bool exact_math) {
     std::vector<flatbuffers::Offset<fb::Value>> values;
     for (const Value& v : graph.values) values.push_back(value(v));
     std::vector<flatbuffers::Offset<fb::Packed>> entries;
@@ -52,7 +42,7 @@ class Writer {
         graph.ir_version, builder_.CreateVector(opsets), builder_.CreateVector(values), main,
         builder_.CreateVector(entries), builder_.CreateString(blobs_hash)));
 
-    Header header{};
+    PlanHeader header{};
     std::memcpy(header.magic, kMagic, sizeof kMagic);
     header.format = kFormat;
     header.metadata_bytes = builder_.GetSize();
@@ -302,10 +292,14 @@ class Reader {
 
 }  // namespace
 
+std::string write_plan(const Graph& graph, const PackedStore& packed, const std::string& isa,
+                       const std::string& model_hash, bool exact_math) {
+  return Writer().write(graph, packed, isa, model_hash, exact_math);
+}
+
 Status save_plan(const std::string& path, const Graph& graph, const PackedStore& packed,
                  const std::string& isa, const std::string& model_hash, bool exact_math) {
-  HASTEN_TRY(const std::string file, Writer().write(graph, packed, isa, model_hash, exact_math));
-  return write_file_atomic(path, file);
+  return write_file_atomic(path, write_plan(graph, packed, isa, model_hash, exact_math));
 }
 
 Result<PlanFile> load_plan(const std::string& path, const std::string& isa, bool verify_blobs) {
@@ -315,7 +309,7 @@ Result<PlanFile> load_plan(const std::string& path, const std::string& isa, bool
   auto refuse = [&](Code code, std::string why) {
     return fail(code, "plan file '{}': {}; make it anew with hasten optimize", path, why);
   };
-  Header header;
+  PlanHeader header;
   if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) {
     return refuse(Code::kInvalidModel, "not a plan file");
   }

@@ -1,6 +1,6 @@
 // Plan files (.hplan): a graph after the passes with its packed weights, to be mapped.
 //
-//   header   64 bytes: "HASTPLAN", format version, sizes, XXH3 of the metadata
+//   header   64 bytes: PlanHeader
 //   metadata flatbuffer (plan_file.fbs)
 //   blobs    page-aligned, read in place
 #pragma once
@@ -13,6 +13,16 @@
 
 namespace hasten {
 
+struct PlanHeader {
+  char magic[8];  // "HASTPLAN"
+  uint32_t format;
+  uint32_t reserved;
+  uint64_t metadata_bytes;
+  uint64_t file_bytes;
+  char metadata_hash[32];  // hash_hex of the metadata
+};
+static_assert(sizeof(PlanHeader) == 64);
+
 struct PlanFile {
   std::string producer;    // "hasten 0.1.0"
   std::string isa;         // tier whose packed weights it holds
@@ -21,6 +31,10 @@ struct PlanFile {
   Graph graph;
   std::unique_ptr<PackedStore> packed;
 };
+
+/// The bytes of a plan file.
+std::string write_plan(const Graph& graph, const PackedStore& packed, const std::string& isa,
+                       const std::string& model_hash, bool exact_math);
 
 /// Written beside and renamed. Errors: io.
 Status save_plan(const std::string& path, const Graph& graph, const PackedStore& packed,
