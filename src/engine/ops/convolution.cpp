@@ -13,6 +13,7 @@ namespace {
 constexpr double kCacheBytes = 192 << 10;  // of a chunk's input: it stays in the L2 cache
 constexpr int64_t kPassBytes = 16 << 10;   // of weights that a pass need not be cut for
 constexpr int64_t kItems = 16;             // enough for threads to share evenly
+constexpr int64_t kImagesTogether = 8;     // small ones that share the reading of weights
 constexpr int64_t kSpreadGrain = 8192;     // elements that a thread moves at least
 
 /// [group][out block][in block][tap][in channel][16], zero where a block has fewer channels.
@@ -185,6 +186,26 @@ bool taps_as_channels(Convolution& v) {
   return true;
 }
 
+/// Images of a few pixels in a row each become rows of one image, so that weights are read once for
+/// several of them. Steps are from image to image, in pixels.
+void images_as_rows(int64_t images, int64_t together, int64_t in_step, int64_t out_step,
+                    WindowPlan* plan) {
+  const std::vector<WindowRect> rects = std::move(plan->rects);
+  plan->rects.clear();
+  plan->chunks = {0};
+  for (int64_t first = 0; first < images; first += together) {
+    for (WindowRect r : rects) {
+      r.in += first * in_step;
+      r.out += first * out_step;
+      r.rows = std::min(together, images - first);
+      r.in_row = in_step;
+      r.out_row = out_step;
+      plan->rects.push_back(r);
+    }
+    plan->chunks.push_back(static_cast<int64_t>(plan->rects.size()));
+  }
+}
+
 Status lower_direct(LowerContext& c, Convolution v, bool x_blocked, bool y_blocked) {
   const Spread spread = spread_taps(c, v, y_blocked);
   const bool taps_in_row = !x_blocked && taps_as_channels(v);
@@ -251,7 +272,21 @@ Status lower_direct(LowerContext& c, Convolution v, bool x_blocked, bool y_block
   c.scratch(static_cast<size_t>(scratch.bytes));
   c.flops(2 * plan->tap_visits *
           static_cast<double>(v.images * v.groups * v.group_in * v.group_out));
-  const int64_t items = v.images * args.chunk_count * v.groups * args.parts;
+  int64_t images = v.images;
+  const int64_t image_floats = args.in_channels * args.in_pixels;
+  const int64_t together =
+      std::min(kImagesTogether, static_cast<int64_t>(kCacheBytes) /
+                                    std::max<int64_t>(1, image_floats * sizeof(float)));
+  const bool in_a_row = std::all_of(plan->rects.begin(), plan->rects.end(),
+                                    [](const WindowRect& r) { return r.rows == 1; });
+  if (images > 1 && together > 1 && args.chunk_count == 1 && in_a_row && !passes) {
+    const int64_t out_floats = args.out_channels * args.out_pixels;
+    images_as_rows(images, together, image_floats / (args.x_blocked ? kChannelBlock : 1),
+                   out_floats / (y_blocked ? kChannelBlock : 1), plan.get());
+    args.chunk_count = plan->chunk_count();
+    images = 1;
+  }
+  const int64_t items = images * args.chunk_count * v.groups * args.parts;
   const bool residual = c.has_in(3);
   c.take(name, [=, kernel = c.kernels().conv_f32, to_blocked = c.kernels().reorder_to_blocked_f32,
                 copy_elements = c.kernels().copy](const StepArgs& s) {
