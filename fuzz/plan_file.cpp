@@ -22,7 +22,7 @@ void change(std::string& file, Input how) {
   PlanHeader header;
   std::memcpy(&header, file.data(), sizeof header);
   const size_t metadata = header.metadata_bytes, where = how[1] | how[2] << 8;
-  if (metadata < 16 || sizeof header + metadata > file.size()) return;  // cut short before
+  if (metadata < 16 || sizeof header + metadata >= file.size()) return;  // cut short before
   char* at = file.data() + sizeof header;
   const auto put = [&](auto value) {
     std::memcpy(at + where % (metadata / sizeof value) * sizeof value, &value, sizeof value);
@@ -94,7 +94,7 @@ std::string plan_file(Input bytes) {
   seal(file);
   auto plan = load(file, *context);
   if (!plan) return count == 0 ? "a plan as it was saved: " + plan.error().message : "";
-  if (!ends_soon(plan->graph)) return count == 0 ? "a plan as it was saved doesn't infer" : "";
+  if (!ends_soon(plan->graph)) return "";
   auto engine =
       NativeEngine::resume(*context, std::move(plan->graph), options, std::move(plan->packed));
   if (engine) run_on_zeros(**engine);

@@ -118,7 +118,15 @@ class Builder {
   void step() {
     const Value x = from();
     const bool image = x.dims.size() == 4, empty = count_of(x.dims) == 0;
-    switch (c_.below(26)) {
+    // 26 forms as they always were, so that the corpora keep their meaning; what a byte has beyond
+    // them goes to later ones.
+    constexpr int kForms = 26, kWhole = 256 / kForms * kForms;
+    const int form = c_.below(256);
+    if (form >= kWhole) {
+      if (!image || empty) return unary(x);
+      return form % 2 == 0 ? transposed_convolution(x) : scaled_activation(x);
+    }
+    switch (form % kForms) {
       case 0:
       case 1:
         return unary(x);
@@ -242,6 +250,27 @@ class Builder {
               fmt::format("group={}, strides=[{},{}], dilations=[{},{}], pads=[{},{},{},{}]", group,
                           stride, stride, dilation, dilation, pad, pad, pad, pad)),
          dims);
+  }
+
+  void transposed_convolution(const Value& x) {
+    const int64_t channels = x.dims[1];
+    const int64_t out = c_.of(std::array<int64_t, 5>{1, 3, 8, 16, 20});
+    const int64_t kernel = 1 + c_.below(3), stride = c_.one_in(3) ? 1 : kernel;
+    Dims dims = {x.dims[0], out, (x.dims[2] - 1) * stride + kernel,
+                 (x.dims[3] - 1) * stride + kernel};
+    if (count_of(dims) > kMaxElements) return unary(x);
+    std::vector<std::string> in = {"%" + x.name, weights({channels, out, kernel, kernel})};
+    if (c_.one_in(2)) in.push_back(weights({out}));
+    give(emit("ConvTranspose", in, fmt::format("strides=[{},{}]", stride, stride)), dims);
+  }
+
+  /// A convolution, its activation, a number times it and another on top.
+  void scaled_activation(const Value& x) {
+    convolution(x);
+    const Value sums = values_.back();
+    const std::string y = emit(c_.one_in(2) ? "Relu" : "HardSwish", {"%" + sums.name});
+    const std::string scaled = emit("Mul", {y, number(static_cast<float>(c_.below(5)) - 2)});
+    give(emit("Add", {number(static_cast<float>(c_.below(5)) / 4), scaled}), sums.dims);
   }
 
   void product(const Value& x) {

@@ -24,6 +24,7 @@ TEST(Corpora, OnnxLoad) { replay("onnx_load", fuzz::onnx_load); }
 TEST(Corpora, GraphText) { replay("graph_text", fuzz::graph_text); }
 TEST(Corpora, Passes) { replay("passes", fuzz::passes); }
 TEST(Corpora, Kernels) { replay("kernels", fuzz::kernels); }
+TEST(Corpora, PlanFile) { replay("plan_file", fuzz::plan_file); }
 
 TEST(MutateProto, KeepsLengthsRight) {
   // A message (field 1) with a string (field 2): whatever is done to it still reads as fields.

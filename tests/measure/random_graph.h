@@ -171,12 +171,17 @@ class GraphBuilder {
     if (below(2) == 0) add_activation(last());
   }
 
-  /// The sum of a product and its own input, or of another one of the same input.
+  /// The sum of a product and its own input, or of another one of the same input; perhaps clipped,
+  /// and then perhaps scaled and shifted.
   void add_residual(const std::string& from) {
     const std::string a = add_product(from);
     const std::string b = below(2) == 0 ? from : add_product(from);
     add(below(2) == 0 ? fmt::format("Add(%{}, %{})", a, b) : fmt::format("Add(%{}, %{})", b, a));
-    if (below(2) == 0) add(fmt::format("Relu(%{})", last()));
+    if (below(2) != 0) return;
+    add(fmt::format("Relu(%{})", last()));
+    if (count_ % 2 == 0) return;
+    add(fmt::format("Mul(%{}, %{})", last(), number(0.75f)));
+    add(fmt::format("Add(%{}, %{})", last(), number(-0.5f)));
   }
 
   void add_layer_norm(const std::string& from) {

@@ -11,8 +11,8 @@ Result<const void*> PackedStore::get(ValueId value, const std::string& format, s
   auto& entry = entries_[{value, format}];
   if (entry.data != nullptr) {
     if (entry.bytes == bytes) return entry.data.get();
-    return fail(Code::kInvalidModel, "packed weights '{}' of value {} have {} bytes, not {}", format,
-                value, entry.bytes, bytes);
+    return fail(Code::kInvalidModel, "packed weights '{}' of value {} have {} bytes, not {}",
+                format, value, entry.bytes, bytes);
   }
   if (limit_ > 0 && bytes_ + bytes > limit_) {
     return fail(Code::kOutOfMemory, "packed weights need {} bytes, the limit is {}", bytes_ + bytes,

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/mapped_file.h"
-#include "engine/ops/op.h"
+#include "engine/ops/bind.h"
 #include "plan_file_generated.h"
 
 namespace hasten {
@@ -129,6 +129,48 @@ class Writer {
   std::string blobs_;
 };
 
+/// Buffers are sized by layouts, and what crosses the borders of a block, constants too, lies
+/// plain.
+class LayoutCheck {
+ public:
+  explicit LayoutCheck(const Graph& graph) : graph_(graph) {}
+
+  Status run() {
+    for (const Value& v : graph_.values) {
+      const bool image = v.dtype == DType::kF32 && v.has_shape && v.shape.size() == 4;
+      if (v.layout != Layout::kPlain && (v.is_constant() || !image)) return refuse(v);
+    }
+    return block(graph_.main);
+  }
+
+ private:
+  static Status refuse(const Value& v) {
+    return fail(Code::kInvalidModel, "value '{}' can't be laid out as {}", v.name,
+                layout_name(v.layout));
+  }
+  Status plain(ValueId id) const {
+    if (id == kNoValue || graph_.value(id).layout == Layout::kPlain) return {};
+    return refuse(graph_.value(id));
+  }
+  Status block(const Block& b) const {
+    for (const ValueId id : b.inputs) HASTEN_CHECK(plain(id));
+    for (const ValueId id : b.outputs) HASTEN_CHECK(plain(id));
+    for (const Node& node : b.nodes) {
+      if (node.blocks.empty()) continue;
+      Status ok;
+      for_each_use(node, [&](ValueId id) {
+        if (ok) ok = plain(id);
+      });
+      HASTEN_CHECK(ok);
+      for (const ValueId id : node.outputs) HASTEN_CHECK(plain(id));
+      for (const auto& [name, inner] : node.blocks) HASTEN_CHECK(block(inner));
+    }
+    return {};
+  }
+
+  const Graph& graph_;
+};
+
 class Reader {
  public:
   Reader(std::shared_ptr<MappedFile> file, std::span<const std::byte> blobs)
@@ -150,7 +192,8 @@ class Reader {
       out.packed->put(p->value(), text(p->format()),
                       {std::shared_ptr<const void>(file_, bytes.data()), bytes.size()});
     }
-    return verify(graph);
+    HASTEN_CHECK(verify(graph));
+    return LayoutCheck(graph).run();
   }
 
  private:
@@ -160,9 +203,12 @@ class Reader {
     for (flatbuffers::uoffset_t i = 0; v != nullptr && i < v->size(); ++i) out.push_back(v->Get(i));
     return out;
   }
+  /// The verifier aligns a vector's size, not its elements.
   template <class T>
   static std::vector<T> all(const flatbuffers::Vector<T>* v) {
-    return v == nullptr ? std::vector<T>() : std::vector<T>(v->begin(), v->end());
+    std::vector<T> out(v == nullptr ? 0 : v->size());
+    if (!out.empty()) std::memcpy(out.data(), v->Data(), out.size() * sizeof(T));
+    return out;
   }
   static std::string text(const flatbuffers::String* s) { return s ? s->str() : std::string(); }
 
@@ -264,7 +310,6 @@ class Reader {
     out.version = n.version();
     out.inputs = all(n.inputs());
     out.outputs = all(n.outputs());
-    out.def = find_op(out.domain, out.op, out.version);
     for (const fb::Attr* a : each(n.attrs())) {
       HASTEN_TRY(Attr made, attr(*a));
       out.attrs.emplace_back(text(a->name()), std::move(made));
@@ -273,6 +318,8 @@ class Reader {
       out.blocks.push_back({text(b->name()), Block()});
       HASTEN_CHECK(block(*b, out.blocks.back().block));
     }
+    HASTEN_CHECK(bind_node(out));
+    if (out.def == nullptr) return fail(Code::kInvalidModel, "{}: unknown", out.label());
     return out;
   }
 
