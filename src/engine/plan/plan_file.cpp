@@ -263,6 +263,11 @@ class Reader {
     out.layout = static_cast<Layout>(v.layout());
     if (v.constant()) {
       HASTEN_TRY(out.constant, tensor(*v.constant()));
+      if (out.dtype != out.constant.dtype() || !out.has_shape ||
+          out.shape != to_shape(out.constant.dims())) {
+        return fail(Code::kInvalidModel, "constant '{}' is declared otherwise than it is",
+                    out.name);
+      }
     }
     return out;
   }
