@@ -24,6 +24,13 @@ TEST(RoiAlign, AgreesWithOnnxruntime) {
   check_op(
       align(16, {0, 0, 3, 3}, 0, {{"sampling_ratio", int64_t{2}}, {"mode", std::string("max")}}),
       floats({1, 1, 2, 2}, {2.5f, 3.28125f, 7, 7.65625f}), "", {1e-6, 0});
+  // A box far larger than the image: the samples outside are zeros, and cost nothing.
+  check_op(align(16, {-1, -1, 7, 7}, 0, two), floats({1, 1, 2, 2}, {3.75f, 3, 6.375f, 3.75f}), "",
+           {1e-6, 0});
+  check_op(align(16, {-5, -5, 9, 9}, 0),
+           floats({1, 1, 2, 2}, {0.30612245f, 0.7346939f, 2.0204082f, 2.4489796f}), "", {1e-6, 0});
+  check_op(align(16, {-1e6f, -1e6f, 1e6f, 1e6f}, 0), floats({1, 1, 2, 2}, {0, 0, 0, 0}), "",
+           {0, 1e-9});
   // Backwards, beside the image, and no number at all.
   check_op(align(16, {3, 3, 0, 0}, 0), floats({1, 1, 2, 2}, {0, 0, 0, 0}));
   check_op(align(16, {90, 90, 93, 93}, 0), floats({1, 1, 2, 2}, {0, 0, 0, 0}));
@@ -32,6 +39,8 @@ TEST(RoiAlign, AgreesWithOnnxruntime) {
   check_error(align(16, {0, 0, 3, 3}, 1), Code::kInvalidModel, "image 1 of 1");
   check_error(align(16, {0, 0, 3, 3}, 0, {{"sampling_ratio", int64_t{-1}}}), Code::kInvalidModel,
               "sampling_ratio is -1");
+  check_error(align(16, {0, 0, 3, 3}, 0, {{"sampling_ratio", int64_t{4097}}}), Code::kInvalidModel,
+              "sampling_ratio is 4097");
   check_error(align(16, {0, 0, 3, 3}, 0, {{"mode", std::string("min")}}), Code::kInvalidModel,
               "mode is 'min'");
 }

@@ -174,8 +174,11 @@ Status follow_values(const Node& node, std::span<const Facts* const> in, std::sp
   // Small inputs can still be much work: Einsum "a,b,c,d->".
   const double steps = loop_steps(
       node,
-      [&](size_t i) { return inputs[i].empty() ? std::nullopt : std::optional(inputs[i].dims()); },
-      std::nullopt);
+      [&](size_t i) {
+        return i < inputs.size() && !inputs[i].empty() ? std::optional(inputs[i].dims())
+                                                       : std::nullopt;
+      },
+      !out.empty() && out[0].known_shape() ? std::optional(to_dims(out[0].shape)) : std::nullopt);
   if (steps > kMaxFollowedSteps) return {};
   if (symbols && !followable) {
     if (!all_shapes || in.empty()) return {};

@@ -14,6 +14,9 @@ namespace hasten {
 
 namespace {
 
+// Samples of a bin along an axis: taken from the size of the box, or asked for by the model.
+constexpr int64_t kMostSamples = 1 << 20, kMostRatio = 1 << 12;
+
 struct Params {
   bool max = false, half_pixel = true;
   int64_t height = 1, width = 1, ratio = 0;
@@ -43,9 +46,8 @@ Result<Params> params_of(const OpContext& c) {
                        INT32_MAX);
     }
   }
-  constexpr int64_t kMostSamples = 1 << 20;
-  if (p.ratio < 0 || p.ratio > kMostSamples) {
-    return c.invalid("sampling_ratio is {}, it must be between 0 and {}", p.ratio, kMostSamples);
+  if (p.ratio < 0 || p.ratio > kMostRatio) {
+    return c.invalid("sampling_ratio is {}, it must be between 0 and {}", p.ratio, kMostRatio);
   }
   return p;
 }
@@ -70,22 +72,38 @@ Status infer(InferContext& c) {
   return set_checked(c, 0, x.dtype, std::move(out));
 }
 
-/// Two neighbouring pixels and the weight of the second; outside: no value.
+/// A sample that lies in the image along an axis: its two pixels and the weight of the second.
 struct Line {
   int64_t low = 0, high = 0;
   double weight = 0;
-  bool inside = false;
 };
 template <class C>
 Line line_at(C at, int64_t n) {
   Line l;
-  if (!(at >= -1 && at <= static_cast<C>(n))) return l;
-  l.inside = true;
   at = std::max<C>(at, 0);
   l.low = std::min(static_cast<int64_t>(at), n - 1);
   l.high = std::min(l.low + 1, n - 1);
   l.weight = l.low == l.high ? 0 : static_cast<double>(at) - static_cast<double>(l.low);
   return l;
+}
+
+/// The samples [first, last) of a bin lie in the image: a box may be far larger than that.
+struct Inside {
+  int64_t first = 0, last = 0;
+};
+
+/// The first of [from, to) for which `holds` is false; it is true before and false behind.
+template <class F>
+int64_t first_not(const F& holds, int64_t from, int64_t to) {
+  while (from < to) {
+    const int64_t middle = from + (to - from) / 2;
+    if (holds(middle)) {
+      from = middle + 1;
+    } else {
+      to = middle;
+    }
+  }
+  return from;
 }
 
 /// Where the bins of a box lie along one axis.
@@ -97,6 +115,20 @@ struct BoxAxis {
   C at(int64_t bin_index, int64_t sample) const {
     return start + static_cast<C>(bin_index) * bin +
            (static_cast<C>(sample) + C(0.5)) * bin / static_cast<C>(samples);
+  }
+
+  /// Of an axis of n pixels. Samples ascend or descend, so that two searches find them.
+  Inside inside(int64_t bin_index, int64_t n) const {
+    if (n == 0) return {};
+    const auto before = [&](int64_t sample) {
+      return bin < 0 ? !(at(bin_index, sample) <= static_cast<C>(n))
+                     : !(at(bin_index, sample) >= -1);
+    };
+    const auto not_behind = [&](int64_t sample) {
+      return bin < 0 ? at(bin_index, sample) >= -1 : at(bin_index, sample) <= static_cast<C>(n);
+    };
+    const int64_t first = first_not(before, 0, samples);
+    return {first, first_not(not_behind, first, samples)};
   }
 };
 template <class C>
@@ -110,7 +142,7 @@ Result<BoxAxis<C>> box_axis(const OpContext& c, const Params& p, C from, C to, i
   a.samples = p.ratio;
   if (p.ratio == 0) {
     const C samples = std::ceil(a.bin);
-    if (!(samples <= C(1 << 20))) {
+    if (!(samples <= C(kMostSamples))) {
       return c.invalid("a box from {} to {} is no box to be sampled", from, to);
     }
     a.samples = std::max<int64_t>(static_cast<int64_t>(std::max(samples, C(0))), 0);
@@ -135,24 +167,31 @@ Status align(RefContext& c, const Params& p, const std::vector<int64_t>& images,
         return static_cast<double>(Compute<T>::load(plane[row * width + column]));
       };
       for (int64_t bin = 0; bin < p.height * p.width; ++bin) {
+        const int64_t row = bin / p.width, column = bin % p.width;
+        const Inside rows = down.inside(row, height), columns = across.inside(column, width);
+        // Samples outside count as zeros.
+        const bool all = rows.first == 0 && columns.first == 0 && rows.last == down.samples &&
+                         columns.last == across.samples;
+        bool any = rows.first > 0 || columns.first > 0;
         double result = 0;
-        for (int64_t i = 0; i < down.samples * across.samples; ++i) {
-          const Line v = line_at<C>(down.at(bin / p.width, i / across.samples), height);
-          const Line h = line_at<C>(across.at(bin % p.width, i % across.samples), width);
-          double part[4] = {};
-          if (v.inside && h.inside && height > 0 && width > 0) {
-            part[0] = (1 - v.weight) * (1 - h.weight) * pixel(v.low, h.low);
-            part[1] = (1 - v.weight) * h.weight * pixel(v.low, h.high);
-            part[2] = v.weight * (1 - h.weight) * pixel(v.high, h.low);
-            part[3] = v.weight * h.weight * pixel(v.high, h.high);
-          }
-          if (p.max) {
-            const double most = std::max({part[0], part[1], part[2], part[3]});
-            result = i == 0 ? most : std::max(result, most);
-          } else {
-            result += (part[0] + part[1] + part[2] + part[3]) / count;
+        for (int64_t i = rows.first; i < rows.last; ++i) {
+          const Line v = line_at<C>(down.at(row, i), height);
+          for (int64_t j = columns.first; j < columns.last; ++j) {
+            const Line h = line_at<C>(across.at(column, j), width);
+            const double part[4] = {(1 - v.weight) * (1 - h.weight) * pixel(v.low, h.low),
+                                    (1 - v.weight) * h.weight * pixel(v.low, h.high),
+                                    v.weight * (1 - h.weight) * pixel(v.high, h.low),
+                                    v.weight * h.weight * pixel(v.high, h.high)};
+            if (p.max) {
+              const double most = std::max({part[0], part[1], part[2], part[3]});
+              result = any ? std::max(result, most) : most;
+              any = true;
+            } else {
+              result += (part[0] + part[1] + part[2] + part[3]) / count;
+            }
           }
         }
+        if (p.max && !all) result = std::max(result, 0.0);
         *out++ = convert_number<T>(result);
       }
     }

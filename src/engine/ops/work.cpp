@@ -55,6 +55,29 @@ std::optional<double> einsum(const Node& node, const DimsOf& in) {
   return n;
 }
 
+double largest(std::span<const int64_t> dims) {
+  return dims.empty() ? 1 : static_cast<double>(*std::max_element(dims.begin(), dims.end()));
+}
+
+/// Of operators whose loops run more often than they have elements.
+double superlinear_steps(const Node& node, const DimsOf& in, const std::optional<Dims>& out) {
+  if (node.op == "DeformConv") {
+    const auto weight = in(1);
+    return weight && out ? element_count(*out) * behind_first(*weight) : 0;
+  }
+  if (is_one_of(node.op, {"DFT", "STFT"})) {  // of a prime length
+    return out ? element_count(*out) * largest(*out) : 0;
+  }
+  const auto first = in(0);
+  if (!first || first->empty()) return 0;
+  if (node.op == "Det") return element_count(*first) * static_cast<double>(first->back());
+  if (node.op == "NonMaxSuppression" && first->size() == 3) {  // each box with each, for a class
+    const auto scores = in(1);
+    return scores ? element_count(*scores) * static_cast<double>((*first)[1]) : 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::optional<Dims> known_dims(const Graph& graph, ValueId id) {
@@ -112,6 +135,11 @@ double loop_steps(const Node& node, const DimsOf& in, const std::optional<Dims>&
   double steps = out ? element_count(*out) : 0;
   if (node.op.ends_with("Pool")) {
     for (const int64_t k : node.attr_ints("kernel_shape")) steps *= static_cast<double>(k);
+  } else if (node.op == "RoiAlign") {
+    const auto samples = static_cast<double>(node.attr_int("sampling_ratio", 0));
+    steps *= std::max(1.0, samples * samples);
+  } else {
+    steps = std::max(steps, superlinear_steps(node, in, out));
   }
   return std::max(steps, multiply_adds(node, in, out).value_or(0));
 }

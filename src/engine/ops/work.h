@@ -24,8 +24,8 @@ std::optional<double> multiply_adds(const Node& node, const DimsOf& in,
                                     const std::optional<Dims>& out);
 std::optional<double> multiply_adds(const Graph& graph, const Node& node);
 
-/// Elements that the plain loops of a node visit: its multiply-adds, or for a pool its windows; at
-/// least its outputs.
+/// Elements that the plain loops of a node visit, at most: its multiply-adds, for a pool its
+/// windows, for what takes samples or compares each with each those; at least its outputs.
 double loop_steps(const Node& node, const DimsOf& in, const std::optional<Dims>& out);
 double loop_steps(const Graph& graph, const Node& node);
 
