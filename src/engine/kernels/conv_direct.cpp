@@ -21,7 +21,8 @@ constexpr int kMaxPixels[3] = {4, 1, 1};
 constexpr int kUsualLog = 0;
 #endif
 constexpr int kMost = kMaxPixels[0];
-constexpr int64_t kWeightBytes = 20 << 10;  // of a pass: they stay in the L1 cache
+// Of the weights of a pass over input channels. They stay in L2; in L1 where tiles have few pixels.
+constexpr int64_t kWeightBytes = (HASTEN_TIER == 2 ? int64_t{128} : int64_t{20}) << 10;
 
 /// How the pixels of a tile lie in the input: side by side, or a step known at run time apart.
 enum Step { kBlockedNext, kBlockedAny, kPlainNext, kPlainAny };
@@ -42,9 +43,10 @@ struct Tiles {
   int64_t x_step, y_step;  // floats from pixel to pixel
   int64_t partial_step;    // likewise
   int64_t lanes;           // channels in the last of the out blocks
-  // The weights of the next pass lie behind those of this one: each tile fetches some into L2.
-  const float* next;
-  int64_t next_lines;  // of a tile, 64 bytes each
+  // The weights that come next, of which each tap fetches some lines of 64 bytes of each block into
+  // L2.
+  const float *next, *next_end;
+  int64_t next_lines;
 };
 
 // What a vector is masked with so that the channels that pad a block are zero.
@@ -90,7 +92,7 @@ __attribute__((noinline)) void activate_row(const Tiles* t, int64_t pixels, int 
 }
 
 template <int kPixels, int kBlocks, int kStep>
-__attribute__((noinline)) void run_tiles(const Tiles* t) {
+__attribute__((noinline)) void run_tiles(Tiles* t) {
   constexpr bool kPlain = kStep >= kPlainNext;
   const ConvArgs* a = t->a;
   const WindowRect* r = t->rect;
@@ -113,9 +115,6 @@ __attribute__((noinline)) void run_tiles(const Tiles* t) {
 #define HASTEN_SUMS                                          \
   _Pragma("GCC unroll 16") for (int o = 0; o < kBlocks; ++o) \
       _Pragma("GCC unroll 16") for (int p = 0; p < kPixels; ++p)
-    for (int64_t l = 0; l < t->next_lines; ++l) {
-      __builtin_prefetch(t->next + (i * t->next_lines + l) * kLanes, 0, 2);
-    }
     HASTEN_SUMS sum[o][p] = set1(0.0f);
     if (!t->first) {
       HASTEN_SUMS sum[o][p] = load(partial + o * y_block + p * t->partial_step);
@@ -123,6 +122,15 @@ __attribute__((noinline)) void run_tiles(const Tiles* t) {
     // One tap: `channels` input channels from x on, with their weights.
     const auto tap = [&](const float* x, const float* w, int64_t channels)
         __attribute__((always_inline)) {
+      if (t->next < t->next_end) {
+        for (int64_t l = 0; l < t->next_lines; ++l) {
+#pragma GCC unroll 4
+          for (int o = 0; o < kBlocks; ++o) {
+            __builtin_prefetch(t->next + o * w_block + l * kLanes, 0, 2);
+          }
+        }
+        t->next += t->next_lines * kLanes;
+      }
 #pragma GCC unroll 1
       for (int64_t c = 0; c < channels; ++c) {
         F16 weight[kBlocks];
@@ -194,7 +202,7 @@ __attribute__((noinline)) void run_tiles(const Tiles* t) {
   }
 }
 
-using TilesFn = void (*)(const Tiles*);
+using TilesFn = void (*)(Tiles*);
 
 template <int kStep, int kPixels, int kLog>
 constexpr TilesFn tiles_or_null() {
@@ -251,7 +259,12 @@ struct Share {
   int64_t blocks, last_lanes;
 };
 
-/// One pass over a rectangle: tiles of all rows for all blocks of the share. `seen` tiles came
+/// Blocks of up to 16 input channels, times taps, that a tile of the rectangle visits in a pass.
+HASTEN_INLINE int64_t visits(const WindowRect* r, int64_t channels) {
+  return r->taps[0] * r->taps[1] * r->taps[2] * ((channels + kLanes - 1) / kLanes);
+}
+
+/// One pass over a rectangle: tiles of all rows for all blocks of the share. `seen` visits came
 /// before in this pass.
 void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channel, int64_t seen) {
   const ConvArgs* a = s.a;
@@ -276,7 +289,10 @@ void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channe
       t.w = s.w + o * w_block + first_channel * a->taps * kLanes;
       t.bias = s.bias ? s.bias + o * kLanes : nullptr;
       t.lanes = o + (1 << log) == s.blocks ? s.last_lanes : kLanes;
-      t.next = t.w + pass_floats + seen * t.next_lines * kLanes;
+      // Behind the last pass comes the first one of the next blocks.
+      t.next = t.last ? s.w + (o + (1 << log)) * w_block : t.w + pass_floats;
+      t.next_end = t.next + pass_floats;
+      t.next += seen * t.next_lines * kLanes;
       for (int64_t row = 0; row < r->rows; ++row) {
         const int64_t in = r->in + row * r->in_row + from * r->in_col;
         const int64_t out = r->out + row * r->out_row + from * r->out_col;
@@ -285,11 +301,10 @@ void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channe
         t.residual = s.residual ? s.residual + out * pixel_y + o * y_block : nullptr;
         t.partial = s.partial ? s.partial + out * kLanes + o * y_block : nullptr;
         run(&t);
-        t.next += t.count * t.next_lines * kLanes;
       }
       o += 1 << log;
     }
-    seen += r->rows * t.count;
+    seen += r->rows * t.count * visits(r, t.channels);
     from += t.count * pixels;
   }
 }
@@ -313,11 +328,16 @@ void run_share(const Share& s, int64_t tiles) {
     t.first = block == 0;
     t.last = block + pass >= in_blocks;
     t.channels = t.last ? left : pass * kLanes;
-    t.next_lines = (a->taps * t.channels + tiles - 1) / (tiles > 0 ? tiles : 1);
-    int64_t seen = 0;
+    int64_t all = 0, seen = 0;
+    for (int64_t i = s.begin; i < s.end; ++i) {
+      const WindowRect* r = a->rects + i;
+      all += r->rows * cut_columns(r->cols).count * visits(r, t.channels);
+    }
+    t.next_lines = all > 0 ? (a->taps * t.channels + all - 1) / all : 0;
     for (int64_t i = s.begin; i < s.end; ++i) {
       run_rect(s, a->rects + i, t, block * kLanes, seen);
-      seen += a->rects[i].rows * cut_columns(a->rects[i].cols).count;
+      const WindowRect* r = a->rects + i;
+      seen += r->rows * cut_columns(r->cols).count * visits(r, t.channels);
     }
     if (pass == 0) break;
   }

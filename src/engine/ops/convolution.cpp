@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kCacheBytes = 192 << 10;  // of a chunk's input: it stays in the L2 cache
 constexpr int64_t kPassBytes = 16 << 10;   // of weights that a pass need not be cut for
-constexpr int64_t kItems = 16;             // enough for threads to share evenly
+constexpr int64_t kItems = 8;              // of a thread: enough to share evenly
 constexpr int64_t kImagesTogether = 8;     // small ones that share the reading of weights
 constexpr int64_t kSpreadGrain = 8192;     // elements that a thread moves at least
 
@@ -53,8 +53,10 @@ WindowAxes three_axes(const std::vector<WindowAxis>& axes) {
 
 }  // namespace
 
-bool plan_convolution(const Convolution& v, int64_t channels, int64_t pieces, bool may_turn,
-                      WindowPlan* plan) {
+int64_t items_wanted(int threads) { return threads > 1 ? kItems * threads : 1; }
+
+bool plan_convolution(const Convolution& v, int64_t channels, int64_t pieces, int64_t wanted,
+                      bool may_turn, WindowPlan* plan) {
   const WindowAxes axes = merge_axes(three_axes(v.axes));
   const bool by_column = axes[1].out == 1;
   const WindowAxis& banded = by_column ? axes[2] : axes[1];
@@ -63,7 +65,7 @@ bool plan_convolution(const Convolution& v, int64_t channels, int64_t pieces, bo
                            static_cast<double>(channels * (by_column ? 1 : axes[2].in));
   pieces = std::max<int64_t>(1, pieces * axes[0].out);
   WindowCut cut;
-  cut.band = band_rows(banded.out, row_bytes, kCacheBytes, (kItems + pieces - 1) / pieces);
+  cut.band = band_rows(banded.out, row_bytes, kCacheBytes, (wanted + pieces - 1) / pieces);
   // A band thinner than a tile would waste it.
   cut.band = std::max(cut.band, std::min<int64_t>(banded.out, by_column ? 24 : 4));
   cut.may_turn = may_turn;
@@ -88,7 +90,8 @@ Status lower_depthwise(LowerContext& c, const Convolution& v, bool blocked) {
   const char* name = blocked ? "conv_depthwise_blocked_f32" : "conv_depthwise_plain_f32";
   auto plan = std::make_shared<WindowPlan>();
   const int64_t channels = v.groups, units = blocked ? blocks_of(channels) : channels;
-  if (!plan_convolution(v, blocked ? kChannelBlock : 1, v.images * units, blocked, plan.get())) {
+  if (!plan_convolution(v, blocked ? kChannelBlock : 1, v.images * units, items_wanted(c.threads()),
+                        blocked, plan.get())) {
     c.refuse(name, "an axis is too long");
     return {};
   }
@@ -226,14 +229,15 @@ Status lower_direct(LowerContext& c, Convolution v, bool x_blocked, bool y_block
   args.group_out = v.group_out;
   args.part_blocks = blocks;
   auto plan = std::make_shared<WindowPlan>();
+  const int64_t wanted = items_wanted(c.threads());
   for (args.part_blocks = 4;; args.part_blocks /= 2) {
     args.parts = (blocks + args.part_blocks - 1) / args.part_blocks;
     const int64_t pieces = v.images * v.groups * args.parts;
-    if (!plan_convolution(v, v.group_in, pieces, true, plan.get())) {
+    if (!plan_convolution(v, v.group_in, pieces, wanted, true, plan.get())) {
       c.refuse(name, "an axis is too long");
       return {};
     }
-    if (args.part_blocks == 1 || pieces * plan->chunk_count() >= kItems) break;
+    if (args.part_blocks == 1 || pieces * plan->chunk_count() >= wanted) break;
   }
   set_common(args, v, *plan);
   args.in_channels = v.groups * v.group_in;

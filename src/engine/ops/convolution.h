@@ -45,10 +45,12 @@ inline int64_t weight_index(const Convolution& v, int64_t taps, int64_t group, i
                       : ((group * v.group_out + out) * v.group_in + in) * taps + tap;
 }
 
+/// So many items threads share evenly. One thread has no need of any.
+int64_t items_wanted(int threads);
 /// The plan, cut so that a chunk's input of `channels` stays in cache and there is work for every
-/// thread. `pieces`: what the work falls into apart from the cut.
-bool plan_convolution(const Convolution& v, int64_t channels, int64_t pieces, bool may_turn,
-                      WindowPlan* plan);
+/// thread: `wanted` items. `pieces`: what the work falls into apart from the cut.
+bool plan_convolution(const Convolution& v, int64_t channels, int64_t pieces, int64_t wanted,
+                      bool may_turn, WindowPlan* plan);
 
 /// Takes a kernel for f32 tensors of 1 to 3 spatial axes. Inputs X, W, B?, residual?.
 Status lower_convolution(LowerContext& c, const Convolution& v);

@@ -144,8 +144,8 @@ Status lower_integer_convolution(LowerContext& c, const IntegerConvInputs& in) {
   const int64_t parts = depthwise ? 1 : (blocks + kItemPanels - 1) / kItemPanels;
   const int64_t units = depthwise ? round_up(v.groups) / 16 : v.groups * parts;
   auto plan = std::make_shared<WindowPlan>();
-  if (!plan_convolution(v, depthwise ? kChannelBlock : v.group_in, v.images * units, true,
-                        plan.get())) {
+  if (!plan_convolution(v, depthwise ? kChannelBlock : v.group_in, v.images * units,
+                        items_wanted(c.threads()), true, plan.get())) {
     c.refuse(name, "an axis is too long");
     return {};
   }
