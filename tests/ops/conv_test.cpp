@@ -124,6 +124,36 @@ TEST(Conv, BlockedWithResidualAndActivation) {
   }
 }
 
+TEST(Conv, DepthwiseRowsOfEverySize) {
+  const Tensor b = random_floats({19});
+  for (const int64_t taps : {3, 5}) {
+    const Tensor w = random_floats({19, 1, taps, taps});
+    for (const int64_t stride : {1, 2}) {
+      for (int64_t cols = 1; cols <= 17; cols += cols < 9 ? 1 : 4) {
+        const int64_t rows = 1 + (cols * 5) % 9, pad = taps / 2;
+        const Tensor x = random_floats({2, 19, rows, cols});
+        // Padding of a side more or less than half the taps.
+        for (const Ints& pads : {Ints{pad, pad, pad, pad}, Ints{pad, taps - 1, pad, 1}}) {
+          SCOPED_TRACE(dims_text(x.dims()) + " " + dims_text(w.dims()) + dims_text(pads));
+          OpCase c =
+              make_case("Conv", 1, {x, w, b},
+                        {{"group", int64_t{19}}, {"pads", pads}, {"strides", Ints{stride, stride}}},
+                        1, "hasten");
+          c.in_layouts = {Layout::kNchw16c, Layout::kPlain, Layout::kPlain};
+          c.out_layout = Layout::kNchw16c;
+          check_op(c, "conv_depthwise_rows_f32", kRounding);
+        }
+      }
+    }
+  }
+  // Nothing of a window is input: the general kernel does that.
+  OpCase c = make_case("Conv", 1, {random_floats({1, 16, 4, 4}), random_floats({16, 1, 3, 3})},
+                       {{"group", int64_t{16}}, {"pads", Ints{3, 0, 0, 0}}}, 1, "hasten");
+  c.in_layouts = {Layout::kNchw16c, Layout::kPlain};
+  c.out_layout = Layout::kNchw16c;
+  check_op(c, "conv_depthwise_blocked_f32", kRounding);
+}
+
 TEST(Conv, WinogradWhereItPaysAndIsAllowed) {
   const auto conv = [](Dims x, Dims w, Attrs attrs) {
     return make_case("Conv", 11,

@@ -103,6 +103,25 @@ struct DepthwiseArgs {
   float a, b;
 };
 
+/// The same in nchw16c for square kernels of 3 or 5 taps side by side and steps of 1 or 2, in one
+/// plane: rows of outputs as strips. Items: (image * bands + band) * channel blocks + block, a band
+/// being `band_rows` output rows. Every window holds at least one input pixel. Order of sums as
+/// ConvArgs.
+struct DepthwiseRowsArgs {
+  const float* x;
+  const float* w;         // [block][tap][16]
+  const float* bias;      // [block][16], or null
+  const float* residual;  // like y, or null
+  float* y;
+  int64_t channels;
+  int64_t in_rows, in_cols, out_rows, out_cols;
+  int64_t pad_row, pad_col;  // before the first row and column
+  int64_t band_rows, bands;
+  int32_t taps, stride;  // along each axis
+  int32_t activation;
+  float a, b;
+};
+
 /// Pools of one element type. In nchw16c (f32 only) items are (image * chunks + chunk) * blocks +
 /// block; in planes (image * chunks + chunk) * channels + channel: `planes` of them an image.
 struct PoolArgs {

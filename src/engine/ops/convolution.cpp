@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "engine/ops/convolution_operand.h"
+#include "engine/ops/depthwise.h"
 #include "engine/ops/winograd.h"
 
 namespace hasten {
@@ -31,15 +32,6 @@ void pack_weights(const Convolution& v, int64_t taps, const float* w, float* out
           }
         }
       }
-    }
-  }
-}
-
-/// [block][tap][16].
-void pack_depthwise(int64_t channels, int64_t taps, const float* w, float* out) {
-  for (int64_t c = 0; c < channels; ++c) {
-    for (int64_t k = 0; k < taps; ++k) {
-      out[(c / kChannelBlock * taps + k) * kChannelBlock + c % kChannelBlock] = w[c * taps + k];
     }
   }
 }
@@ -84,50 +76,6 @@ void set_common(Args& args, const Convolution& v, const WindowPlan& plan) {
   args.activation = v.activation.kind;
   args.a = v.activation.a;
   args.b = v.activation.b;
-}
-
-Status lower_depthwise(LowerContext& c, const Convolution& v, bool blocked) {
-  const char* name = blocked ? "conv_depthwise_blocked_f32" : "conv_depthwise_plain_f32";
-  auto plan = std::make_shared<WindowPlan>();
-  const int64_t channels = v.groups, units = blocked ? blocks_of(channels) : channels;
-  if (!plan_convolution(v, blocked ? kChannelBlock : 1, v.images * units, items_wanted(c.threads()),
-                        blocked, plan.get())) {
-    c.refuse(name, "an axis is too long");
-    return {};
-  }
-  DepthwiseArgs args{};
-  set_common(args, v, *plan);
-  args.channels = channels;
-  Scratch scratch;
-  const int64_t taps = plan->taps, padded = round_up(channels, kChannelBlock);
-  HASTEN_TRY(const ConvolutionOperand w,
-             ConvolutionOperand::make(c, scratch, 1, blocked ? "depthwise16" : "plain",
-                                      padded * taps, [=](const float* from, float* to) {
-                                        if (blocked) {
-                                          pack_depthwise(channels, taps, from, to);
-                                        } else {
-                                          std::copy(from, from + channels * taps, to);
-                                        }
-                                      }));
-  HASTEN_TRY(const ConvolutionOperand bias, bias_operand(c, scratch, 1, channels));
-  c.scratch(static_cast<size_t>(scratch.bytes));
-  c.flops(2 * plan->tap_visits * static_cast<double>(channels * v.images));
-  const int64_t items = v.images * args.chunk_count * units;
-  const bool residual = c.has_in(3);
-  const auto kernel =
-      blocked ? c.kernels().conv_depthwise_blocked_f32 : c.kernels().conv_depthwise_plain_f32;
-  c.take(name, [=](const StepArgs& s) {
-    DepthwiseArgs a = args;
-    a.rects = plan->rects.data();
-    a.chunks = plan->chunks.data();
-    a.x = s.input<float>(0);
-    a.w = w.get(s);
-    a.bias = bias.get(s);
-    a.residual = residual ? s.input<float>(3) : nullptr;
-    a.y = s.output<float>(0);
-    s.parallel(items, 1, [&](int64_t begin, int64_t end) { kernel(&a, begin, end); });
-  });
-  return {};
 }
 
 /// How the sums of the taps of a pixel go to as many pixels of an output in planes.
