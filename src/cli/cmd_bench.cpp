@@ -1,5 +1,6 @@
-// hasten bench TARGET: the latency of a model.
+// hasten bench TARGET: the latency of a model; with --problems, that of single operators.
 #include "cli/app.h"
+#include "cli/bench_problems.h"
 #include "cli/commands.h"
 #include "measure/bench.h"
 #include "report/json.h"
@@ -13,9 +14,17 @@ struct Options {
   std::string target;
   int64_t runs = 0;
   double seconds = 0;
+  ProblemRequest problems;
 };
 
 Result<int> run_bench(App& app, const Options& options) {
+  if (!options.problems.files.empty()) {
+    ProblemRequest request = options.problems;
+    request.seconds = options.seconds;
+    return bench_problems(app, request);
+  }
+  if (options.target.empty())
+    return app.usage("bench: a TARGET is missing, or --problems FILE (hasten bench --help)");
   HASTEN_TRY(const Target target, app.target(options.target));
   HASTEN_TRY(OpenedModel model, app.open(target));
   HASTEN_TRY(const Samples samples, app.inputs(target, model.engine->inputs()));
@@ -43,18 +52,41 @@ Result<int> run_bench(App& app, const Options& options) {
 
 void add_bench(CLI::App& cli, App& app, Run& run) {
   auto options = std::make_shared<Options>();
-  cli.add_option("target", options->target, "MODEL[@key=value,...]")
-      ->required()
-      ->type_name("TARGET");
+  auto* target = cli.add_option("target", options->target, "MODEL[@key=value,...]");
+  target->type_name("TARGET");
   auto* runs = cli.add_option("--runs", options->runs, "Steady runs to measure")
                    ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}))
                    ->type_name("N");
   cli.add_option("--seconds", options->seconds,
-                 "How long to measure (3 by default), at least 7 runs")
+                 "How long to measure (3 by default, 0.2 for each problem), at least 7 runs")
       ->check(CLI::Range(0.001, 1e6))
       ->excludes(runs)
       ->type_name("S");
   app.add_inputs(cli);
+  auto* group = cli.add_option_group("Problems", "Single operators in place of a model");
+  ProblemRequest& problems = options->problems;
+  auto* files = group
+                    ->add_option("--problems", problems.files,
+                                 "Lists of operators with shapes, one a line (see bench/ops)")
+                    ->excludes(target)
+                    ->excludes(runs)
+                    ->excludes(cli.get_option("--input"))
+                    ->excludes(cli.get_option("--data"))
+                    ->type_name("FILE");
+  group->add_option("--filter", problems.filter, "Only lines that have this text in them")
+      ->needs(files)
+      ->type_name("TEXT");
+  group->add_option("--threads", problems.threads, "To run them on")
+      ->needs(files)
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str()
+      ->type_name("N");
+  group->add_option("--math", problems.math, "exact: no Winograd, whatever a line says")
+      ->needs(files)
+      ->check(CLI::IsMember({"fast", "exact"}).description(""))
+      ->type_name("fast|exact");
+  group->add_flag("--check", problems.check_only, "One run each: are the answers right?")
+      ->needs(files);
   app.add_common(cli);
   cli.callback(
       [&app, &run, options] { run = [&app, options] { return run_bench(app, *options); }; });

@@ -178,27 +178,31 @@ Result<Profile> profile(Runner& runner, std::span<const InputSet> sets,
   return profile;
 }
 
-void apply_roof(OpProfile& op, const Machine& machine, int threads) {
-  auto of = [&](const Peak& peak) { return peak_for(peak, threads, machine.threads); };
-  auto named = [&](const char* part) { return op.kernel.find(part) != std::string::npos; };
-  const bool int8 = named("_s8") || named("_u8") || named("_i8") || named("int8");
-  const std::optional<double> compute = of(int8            ? machine.int8
-                                           : named("bf16") ? machine.bf16
-                                                           : machine.fp32);
+Peak Machine::*compute_peak(std::string_view kernel) {
+  const auto named = [&](const char* part) { return kernel.find(part) != kernel.npos; };
+  if (named("_s8") || named("_u8") || named("_i8") || named("int8") || named("_s32"))
+    return &Machine::int8;
+  return named("bf16") ? &Machine::bf16 : &Machine::fp32;
+}
 
-  // A step's calls are apart: each works on its own share of the bytes.
-  const double at_once = op.bytes / std::max(op.calls, 1.0);
+MemoryLevel memory_level(double bytes, const Machine& machine, int threads) {
   const double l2 = static_cast<double>(machine.cpu.l2_bytes) * threads;
   const double l3 = static_cast<double>(machine.cpu.l3_bytes);
-  const char* level = "DRAM";
-  std::optional<double> bandwidth = of(machine.dram);
-  if (at_once <= l2 && of(machine.l2)) {
-    level = "L2";
-    bandwidth = of(machine.l2);
-  } else if (at_once <= l3 && of(machine.l3)) {
-    level = "L3";
-    bandwidth = of(machine.l3);
-  }
+  const auto known = [&](const Peak& peak) {
+    return peak_for(peak, threads, machine.threads).has_value();
+  };
+  if (bytes <= l2 && known(machine.l2)) return {"L2", &Machine::l2};
+  if (bytes <= l3 && known(machine.l3)) return {"L3", &Machine::l3};
+  return {"DRAM", &Machine::dram};
+}
+
+void apply_roof(OpProfile& op, const Machine& machine, int threads) {
+  auto of = [&](const Peak& peak) { return peak_for(peak, threads, machine.threads); };
+  const std::optional<double> compute = of(machine.*compute_peak(op.kernel));
+
+  // A step's calls are apart: each works on its own share of the bytes.
+  const MemoryLevel level = memory_level(op.bytes / std::max(op.calls, 1.0), machine, threads);
+  const std::optional<double> bandwidth = of(machine.*level.peak);
   if ((op.flops > 0 && !compute) || (op.bytes > 0 && !bandwidth)) return;
 
   const double compute_ms = op.flops > 0 ? op.flops / *compute * 1e-6 : 0;
@@ -209,7 +213,7 @@ void apply_roof(OpProfile& op, const Machine& machine, int threads) {
   if (*op.roof_ms == 0 || (call_ms < 0.02 && op.ms > 5 * *op.roof_ms)) {
     op.bound = "overhead";
   } else {
-    op.bound = compute_ms >= memory_ms ? "compute" : level;
+    op.bound = compute_ms >= memory_ms ? "compute" : level.name;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -100,6 +101,16 @@ class StepCollector : public Observer {
 /// stopped before the first observed run.
 Result<Profile> profile(Runner& runner, std::span<const InputSet> sets,
                         const ProfileOptions& options);
+
+/// Which arithmetic binds a kernel, by its name: int8 (sums in _s32), bf16, else fp32.
+Peak Machine::*compute_peak(std::string_view kernel);
+
+/// The level of memory that so many bytes fit in, of those whose peak is known.
+struct MemoryLevel {
+  const char* name;
+  Peak Machine::*peak;
+};
+MemoryLevel memory_level(double bytes, const Machine& machine, int threads);
 
 /// Fills gflops, gbps, roof and bound of an op from its times, work and the machine.
 ///
