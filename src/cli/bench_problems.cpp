@@ -12,19 +12,13 @@ namespace hasten {
 
 namespace {
 
-/// The lines that the user wants, of all files.
+/// The problems of all files.
 Result<std::vector<Problem>> gather(const ProblemRequest& request) {
   std::vector<Problem> all;
   for (const std::string& file : request.files) {
     HASTEN_TRY(const std::string text, read_file(file));
     HASTEN_TRY(std::vector<Problem> problems, parse_problems(text, file));
     for (Problem& p : problems) all.push_back(std::move(p));
-  }
-  const size_t count = all.size();
-  std::erase_if(all, [&](const Problem& p) { return p.text.find(request.filter) == p.text.npos; });
-  if (all.empty()) {
-    return fail(Code::kInvalidArgument, "--filter '{}': none of {} has that in its line",
-                request.filter, counted(count, "problem"));
   }
   return all;
 }
@@ -42,7 +36,14 @@ std::string summary(const App& app, std::span<const ProblemResult> results, size
 }  // namespace
 
 Result<int> bench_problems(App& app, const ProblemRequest& request) {
-  HASTEN_TRY(const std::vector<Problem> problems, gather(request));
+  HASTEN_TRY(std::vector<Problem> problems, gather(request));
+  const size_t count = problems.size();
+  std::erase_if(problems,
+                [&](const Problem& p) { return p.text.find(request.filter) == p.text.npos; });
+  if (problems.empty()) {
+    return app.usage(fmt::format("--filter '{}': none of {} has that in its line", request.filter,
+                                 counted(count, "problem")));
+  }
   HASTEN_TRY(Context * context, app.context());
   ProblemOptions options;
   options.threads = request.threads;

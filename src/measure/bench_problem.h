@@ -1,10 +1,13 @@
 // Checks a problem of a list against plain loops, and times it beside the peaks of the machine.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "engine/passes/pass.h"
 #include "measure/meter.h"
 #include "measure/problem.h"
 #include "measure/timed.h"
@@ -17,6 +20,8 @@ struct ProblemOptions {
   bool exact_math = false;  // for all of them
   bool check_only = false;  // one run each, nothing timed
   uint64_t seed = 1;
+  std::span<const Pass> passes =
+      all_passes();  // others than the engine's, to test the check itself
   MeasureControl control;
 };
 
@@ -24,7 +29,7 @@ struct ProblemOptions {
 /// it, which its neighbours in a model would make unnecessary, are not among them.
 struct ProblemResult {
   Problem problem;
-  std::string kernel;      // joined by " + "; "none" where nothing is computed (a view)
+  std::string kernel;      // of all its steps, joined by " + "
   bool reference = false;  // a step runs on plain loops
   double flops = 0, bytes = 0;
 
@@ -43,16 +48,17 @@ struct ProblemResult {
   std::string bound;               // "compute", "L2", "L3", "DRAM", "overhead"
 };
 
-/// The largest error that passes: 0 for integers, 1e-4 of the largest |output| for Winograd
-/// (docs/numerics.md), else 1e-5.
+/// The largest error that passes, of the largest |output|: 0 for integers, 3e-5 for Winograd
+/// (docs/numerics.md), else 1e-5: sums of thousands of products in f32.
 double default_tolerance(const std::string& kernel, bool integers);
 
 /// Keeps what the problems share: buffers that are read to measure peaks and to empty caches.
 class ProblemBench {
  public:
   ProblemBench(Context& context, ProblemOptions options);
-  /// Errors: those of building, compiling and running it, naming file and line; cancelled when
-  /// stopped before it was timed. An answer that is off is no error: see ok.
+  /// Errors: those of building, compiling and running it, naming file and line; unsupported for
+  /// what takes no step; cancelled when stopped before it was timed. An answer that is off is no
+  /// error: see ok.
   Result<ProblemResult> run(const Problem& problem);
 
  private:

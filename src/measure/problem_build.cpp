@@ -119,6 +119,29 @@ Result<Tail> tail(const Problem& problem, const std::string& type) {
   return t;
 }
 
+/// bind_graph leaves a node unbound whose operator isn't known, or one of its attributes: says
+/// which.
+Status check_bound(const Problem& problem, const Node& node) {
+  if (node.def != nullptr) return {};
+  const OpDef* def = find_op(node.domain, node.op, node.version);
+  if (def == nullptr) {
+    return fail(
+        Code::kUnsupported,
+        "{}: operator {} of opset {} is not supported; docs/support.md lists those that are",
+        problem.place(), problem.op, node.version);
+  }
+  for (const auto& [name, value] : node.attrs) {
+    if (std::any_of(def->attrs.begin(), def->attrs.end(),
+                    [&](const char* known) { return name == known; })) {
+      continue;
+    }
+    return fail(Code::kInvalidArgument, "{}: {} has no attribute '{}'; it has {}", problem.place(),
+                problem.op, name,
+                def->attrs.empty() ? "none" : fmt::format("{}", fmt::join(def->attrs, ", ")));
+  }
+  return {};
+}
+
 Result<Graph> graph_of(const Problem& problem, const Tail& t) {
   std::string text = fmt::format(
       "graph \"{}\" opset {{\"\": {}, \"hasten\": 1, "
@@ -142,6 +165,7 @@ Result<Graph> graph_of(const Problem& problem, const Tail& t) {
   text += fmt::format("{}\n", fmt::join(outputs, ", "));
   HASTEN_TRY(Graph graph, parse_graph(text));
   HASTEN_CHECK(bind_graph(graph));
+  HASTEN_CHECK(check_bound(problem, graph.main.nodes[0]));
   return graph;
 }
 

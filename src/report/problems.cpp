@@ -1,5 +1,7 @@
 #include "report/problems.h"
 
+#include <algorithm>
+
 #include "report/format.h"
 #include "report/json.h"
 
@@ -44,19 +46,29 @@ std::string problems_text(std::span<const ProblemResult> results, const Style& s
   std::string out;
   for (size_t i = 0; i < results.size();) {
     const std::string& file = results[i].problem.file;
-    Table table("rrrrrrrlrll");
-    table.header({"min", "median", "cold", "GFLOP/s", "GB/s", "of peak", "of roof", "bound",
-                  "error", "kernel", "problem"});
+    const bool timed = std::any_of(results.begin(), results.end(),
+                                   [](const ProblemResult& r) { return r.runs > 0; });
+    std::vector<std::string> header = {"error", "kernel", "problem"};
+    if (timed) {
+      header.insert(header.begin(),
+                    {"min", "median", "cold", "GFLOP/s", "GB/s", "of peak", "of roof", "bound"});
+    }
+    Table table(timed ? "rrrrrrrlrll" : "rll");
+    table.header(header);
     for (; i < results.size() && results[i].problem.file == file; ++i) {
       const ProblemResult& r = results[i];
-      const bool timed = r.runs > 0;
-      const auto cell = [&](const std::string& text) { return timed ? text : "-"; };
-      table.row({cell(format_time(r.min_ms)), cell(format_time(r.p50_ms)),
-                 r.cold_ms ? format_time(*r.cold_ms) : "-", cell(fmt::format("{:.1f}", r.gflops)),
-                 cell(fmt::format("{:.1f}", r.gbps)), percent(r.peak_pct), percent(r.roof_pct),
-                 r.bound.empty() ? "-" : r.bound,
-                 fmt::format("{:.1e}", r.max_err) + (r.ok ? "" : " OFF"), r.kernel,
-                 r.problem.text});
+      std::vector<std::string> row = {
+          (r.max_err == 0 ? "0" : fmt::format("{:.1e}", r.max_err)) + (r.ok ? "" : " OFF"),
+          r.kernel, r.problem.text};
+      if (timed) {
+        const auto cell = [&](const std::string& text) { return r.runs > 0 ? text : "-"; };
+        row.insert(row.begin(),
+                   {cell(format_time(r.min_ms)), cell(format_time(r.p50_ms)),
+                    r.cold_ms ? format_time(*r.cold_ms) : "-",
+                    cell(fmt::format("{:.1f}", r.gflops)), cell(fmt::format("{:.1f}", r.gbps)),
+                    percent(r.peak_pct), percent(r.roof_pct), r.bound.empty() ? "-" : r.bound});
+      }
+      table.row(std::move(row));
     }
     out += (out.empty() ? "" : "\n") + style.bold(file) + "\n" + table.text(style);
   }
