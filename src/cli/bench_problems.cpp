@@ -23,13 +23,15 @@ Result<std::vector<Problem>> gather(const ProblemRequest& request) {
   return all;
 }
 
-std::string summary(const App& app, std::span<const ProblemResult> results, size_t failed) {
+std::string summary(const App& app, std::span<const ProblemResult> results, size_t failed,
+                    size_t wanted) {
   std::string out = failed == 0 ? app.style().good("all answers right")
                                 : app.style().bad(counted(failed, "answer") + " off");
   out += fmt::format(", {}", counted(results.size(), "problem"));
   size_t references = 0;
   for (const ProblemResult& r : results) references += r.reference ? 1 : 0;
   if (references > 0) out += fmt::format(", {} without a kernel (on plain loops)", references);
+  if (app.stopped()) out += fmt::format("; interrupted, {} were to come", wanted - results.size());
   return out + "\n";
 }
 
@@ -92,7 +94,7 @@ Result<int> bench_problems(App& app, const ProblemRequest& request) {
       json,
       problems_text(results, app.style()) +
           fmt::format("{}, {}: ", isa_name(context->isa()), counted(request.threads, "thread")) +
-          summary(app, results, failed) + warnings_text(warnings, app.style())));
+          summary(app, results, failed, problems.size()) + warnings_text(warnings, app.style())));
   return app.exit_unless_stopped(failed == 0 ? 0 : 1);
 }
 
