@@ -9,6 +9,7 @@
 
 #include "base/cache_dir.h"
 #include "engine/kernels/kernels.h"
+#include "measure/meter.h"
 
 namespace hasten {
 namespace {
@@ -146,6 +147,20 @@ TEST(Machine, MeasuredOnceAndKept) {
 
   before ? setenv("HASTEN_CACHE", saved.c_str(), 1) : unsetenv("HASTEN_CACHE");
   std::filesystem::remove_all(folder);
+}
+
+TEST(ReadSizes, LieInsideTheirLevel) {
+  CpuFacts cpu;
+  cpu.l2_bytes = 1 << 20;
+  cpu.l3_bytes = 32 << 20;
+  const ReadSizes one = read_sizes(cpu, 1), two = read_sizes(cpu, 2);
+  EXPECT_LT(one.l2, cpu.l2_bytes);
+  EXPECT_GT(one.l3, cpu.l2_bytes);
+  EXPECT_LT(one.l3, cpu.l3_bytes);
+  EXPECT_EQ(two.l3 * 2, one.l3) << "it is shared";
+  EXPECT_GE(one.dram, 2 * cpu.l3_bytes);
+  cpu.l3_bytes = 4 << 20;
+  EXPECT_EQ(read_sizes(cpu, 1).l3, 0) << "a quarter of it is no larger than L2";
 }
 
 }  // namespace

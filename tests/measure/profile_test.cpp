@@ -155,6 +155,13 @@ TEST(Roof, LevelIsTheOneTheBytesFitIn) {
   EXPECT_EQ(op.bound, "overhead");
 }
 
+TEST(Roof, TheArithmeticIsToldFromTheKernel) {
+  EXPECT_EQ(compute_peak("gemm_f32"), &Machine::fp32);
+  EXPECT_EQ(compute_peak("gemm_s32"), &Machine::int8) << "int8 products summed in 32 bits";
+  EXPECT_EQ(compute_peak("lstm_step_s8"), &Machine::int8);
+  EXPECT_EQ(compute_peak("gemm_bf16"), &Machine::bf16);
+}
+
 TEST(Roof, UnknownPeakNoRoof) {
   OpProfile op = op_of(1, 1e6, 1e3);
   op.kernel = "gemm_s8";
