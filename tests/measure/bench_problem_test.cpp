@@ -33,7 +33,7 @@ TEST_F(ProblemBenchTest, TheRunTimesOwnKernelsAnswerRight) {
        "conv_blocked_blocked_f32"},
       {"Conv 1x32x14x14 w:32x32x3x3 pads=[1,1,1,1]", "conv_winograd_f32"},
       {"Conv 1x24x9x9 w:24x1x5x5 group=24 strides=[2,2] pads=[2,2,2,2] then=Silu",
-       "conv_depthwise_blocked_f32"},
+       "conv_depthwise_rows_f32"},
       {"MaxPool 1x16x9x9 kernel_shape=[3,3] layout=nchw16c", "max_pool_blocked_f32"},
       {"Softmax 4x100 axis=-1", "softmax_f32"},
       {"hasten::Reorder 1x20x3x3 to=nchw16c", "reorder_to_blocked_f32"},
