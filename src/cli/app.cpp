@@ -105,6 +105,8 @@ void App::add_common(CLI::App& verb) {
   verb.add_option("--memory-limit", memory_limit_, "Bytes that a model may take (K, M, G allowed)")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->type_name("BYTES");
+  verb.add_flag("--verify", verify_,
+                "Check every byte of a .hplan file, or of a bundle, against its hash first");
   auto* limits = verb.add_option_group(
       "Loading", "Limits for models that nobody vouches for (engine=native); 0: none");
   const auto bytes = [&](const char* name, int64_t& to, const char* what) {
@@ -165,6 +167,7 @@ Result<Target> App::target(const std::string& text) {
   }
   target->options.memory_limit = memory_limit_;
   target->options.limits = limits_;
+  target->options.verify_plan = verify_;
   return target;
 }
 
@@ -213,8 +216,26 @@ void App::warn_of_shapes(const Target& target) {
   }
 }
 
+/// A plan file's hashes are checked where it is opened.
+Status App::verify_files(const Target& target) {
+  if (!verify_) return {};
+  if (!target.bundle.empty()) {
+    HASTEN_TRY(const BundleInfo info, read_bundle(target.bundle));
+    HASTEN_TRY(const std::string changed, changed_file(target.bundle, info));
+    if (!changed.empty())
+      return fail(Code::kInvalidModel, "bundle '{}': {}; make it anew with hasten optimize",
+                  target.bundle, changed);
+  } else if (!target.model.ends_with(".hplan")) {
+    const std::string line =
+        fmt::format("--verify: '{}' holds no hash that it could be checked against", target.model);
+    if (noted_.insert(line).second) warn(line);
+  }
+  return {};
+}
+
 Result<OpenedModel> App::open(const Target& target) {
   HASTEN_TRY(Context * context, this->context());
+  HASTEN_CHECK(verify_files(target));
   HASTEN_CHECK(check_plan(target, isa_name(context->isa())));
   HASTEN_CHECK(check_file(target));
   warn_of_shapes(target);
@@ -227,7 +248,7 @@ Result<OpenedModel> App::open(const Target& target) {
 Result<Graph> App::graph(const Target& target) {
   if (target.model.ends_with(".hplan")) {
     HASTEN_TRY(Context * context, this->context());
-    HASTEN_TRY(PlanFile file, load_plan(target.model, isa_name(context->isa())));
+    HASTEN_TRY(PlanFile file, load_plan(target.model, isa_name(context->isa()), verify_));
     return std::move(file.graph);
   }
   LoadOptions options;

@@ -36,7 +36,7 @@ class App {
  public:
   /// Takes over SIGINT and SIGTERM: see control().
   App();
-  /// Adds --json, --memory-limit, the limits of loading and --verbose to a verb.
+  /// Adds --json, --memory-limit, --verify, the limits of loading and --verbose to a verb.
   void add_common(CLI::App& verb);
   /// Adds --input, --data and --seed.
   void add_inputs(CLI::App& verb);
@@ -83,8 +83,10 @@ class App {
   class Log;
   Status limit_peer_memory(const EngineOptions& options);
   void warn_of_shapes(const Target& target);
+  Status verify_files(const Target& target);
 
-  bool json_ = false, verbose_ = false, usage_error_ = false, memory_limited_ = false;
+  bool json_ = false, verbose_ = false, verify_ = false, usage_error_ = false,
+       memory_limited_ = false;
   int64_t memory_limit_ = 0;
   LoadLimits limits_;
   InputRequest request_;

@@ -37,16 +37,26 @@ TEST_F(Binary, VersionAndHelp) {
 
 TEST_F(Binary, UsageErrorsExitWith2AndOneLine) {
   const std::string m = model();
-  for (const std::string& arguments :
-       {std::string(""), std::string("frobnicate"), std::string("bench"),
-        "bench " + m + " --runs 0", "bench " + m + " --runs 3 --seconds 1",
-        "bench " + m + " --no-such-option", "bench " + m + "@color=red",
-        "bench " + m + "@threads=0", "bench " + m + "@shape=nope:1x2",
-        "show " + m + " --stage=none", "run " + m + "@disable_pass=no_such_pass",
-        "bench " + m + "@engine=tensorrt", "run " + m + " --input x",
-        "run " + m + " --input x=random --input x=random",
-        "run " + m + " --input x=random --data some.npz",
-        std::string("run some.hplan@engine=onnxruntime"), "optimize " + m + " -o " + m}) {
+  for (const std::string& arguments : {std::string(""),
+                                       std::string("frobnicate"),
+                                       std::string("bench"),
+                                       "bench " + m + " --runs 0",
+                                       "bench " + m + " --runs 3 --seconds 1",
+                                       "bench " + m + " --no-such-option",
+                                       "bench " + m + "@color=red",
+                                       "bench " + m + "@threads=0",
+                                       "bench " + m + "@shape=nope:1x2",
+                                       "show " + m + " --stage=none",
+                                       "run " + m + "@disable_pass=no_such_pass",
+                                       "bench " + m + "@engine=tensorrt",
+                                       "run " + m + " --input x",
+                                       "run " + m + " --input x=random --input x=random",
+                                       "run " + m + " --input x=random --data some.npz",
+                                       std::string("run some.hplan@engine=onnxruntime"),
+                                       std::string("plan some.hplan -o a.hplan"),
+                                       "plan " + m + "@engine=onnxruntime -o a.hplan",
+                                       "plan " + m + " -o a.onnx",
+                                       "optimize " + m + " -o " + m}) {
     const Outcome o = hasten_with(arguments);
     EXPECT_EQ(o.code, 2) << arguments << "\n" << o.err;
     EXPECT_TRUE(o.err.starts_with("hasten: ")) << o.err;
@@ -279,6 +289,43 @@ TEST_F(Binary, ExplainAndShow) {
     const char* product = stage == std::string("ir") ? "MatMul" : "Gemm";  // fused by then
     EXPECT_NE(o.out.find(product), std::string::npos) << o.out;
   }
+}
+
+TEST_F(Binary, APlanFileAnswersAsTheModel) {
+  const std::string m = model(), plan = dir_.file("m.hplan");
+  const Outcome made = hasten_with("plan --json " + m + " -o " + plan);
+  ASSERT_EQ(made.code, 0) << made.err;
+  const json j = made.json();
+  for (const char* key : {"engine", "isa", "math", "model_hash", "load_ms", "open_ms", "assumed"})
+    EXPECT_TRUE(j.contains(key)) << key;
+  EXPECT_EQ(j["path"], plan);
+  EXPECT_EQ(j["bytes"], std::filesystem::file_size(plan));
+  EXPECT_GT(j["packed_bytes"].get<int>(), 0);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_.path()), {}), 2)
+      << "nothing is left beside it";
+  const Outcome a = hasten_with("run --json " + m);
+  const Outcome b = hasten_with("run --json --verify " + plan);
+  ASSERT_EQ(b.code, 0) << b.err;
+  EXPECT_EQ(a.json()["outputs"], b.json()["outputs"]);
+  EXPECT_EQ(hasten_with("plan " + m + " -o " + dir_.file("none/m.hplan")).code, 5);
+}
+
+TEST_F(Binary, VerifyFindsWhatOpeningDoesNot) {
+  const std::string m = model(), plan = dir_.file("m.hplan");
+  ASSERT_EQ(hasten_with("plan " + m + " -o " + plan).code, 0);
+  std::fstream file(plan, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-1, std::ios::end);  // the last packed weight, or what pads it
+  file.put('\1');
+  file.close();
+  EXPECT_EQ(hasten_with("run " + plan).code, 0);
+  for (const char* verb : {"run", "explain", "inspect"}) {
+    const Outcome o = hasten_with(std::string(verb) + " --verify " + plan);
+    EXPECT_EQ(o.code, 3) << o.err;
+    EXPECT_NE(o.err.find("its weights have been changed"), std::string::npos) << o.err;
+  }
+  const Outcome onnx = hasten_with("run --verify " + m);
+  EXPECT_EQ(onnx.code, 0);
+  EXPECT_NE(onnx.err.find("holds no hash"), std::string::npos) << onnx.err;
 }
 
 TEST_F(Binary, InterruptedMeasurementsPrintWhatThereIs) {

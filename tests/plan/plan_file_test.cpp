@@ -65,6 +65,10 @@ class PlanFiles : public testing::Test {
     return h;
   }
 
+  size_t weights_at() const {
+    return (sizeof(PlanHeader) + header().metadata_bytes + 4095) / 4096 * 4096;
+  }
+
   std::unique_ptr<Context> context_ = *Context::make();
   TempDir dir_;
   std::string file_;
@@ -89,21 +93,29 @@ TEST_F(PlanFiles, RefusesWhatIsCutShort) {
   EXPECT_NE(error(file_ + "x").find("its header says"), std::string::npos);
 }
 
-TEST_F(PlanFiles, RefusesAnyChangeOfHeaderAndMetadata) {
-  const size_t end = sizeof(PlanHeader) + header().metadata_bytes;
-  for (size_t at = 0; at < end; ++at) {
-    if (at >= 12 && at < 16) continue;  // reserved
-    std::string changed = file_;
+TEST_F(PlanFiles, RefusesAnyChangeBeforeTheWeights) {
+  std::string changed = file_;
+  for (size_t at = 0; at < weights_at(); ++at) {
     changed[at] = static_cast<char>(changed[at] ^ 1 << at % 8);
     EXPECT_NE(error(changed), "") << "byte " << at;
+    changed[at] = file_[at];
+  }
+}
+
+TEST_F(PlanFiles, VerifyFindsAnyFlippedBitWhereverItIs) {
+  std::mt19937 random(1);
+  std::string changed = file_;
+  for (int i = 0; i < 3000; ++i) {
+    const size_t at = random() % file_.size(), bit = random() % 8;
+    changed[at] = static_cast<char>(changed[at] ^ 1 << bit);
+    EXPECT_NE(error(changed, true), "") << "bit " << bit << " of byte " << at;
+    changed[at] = file_[at];
   }
 }
 
 TEST_F(PlanFiles, VerifyFindsAnyFlippedBitOfTheWeights) {
-  const uint64_t page = 4096;
-  const uint64_t start = (sizeof(PlanHeader) + header().metadata_bytes + page - 1) / page * page;
-  ASSERT_LT(start, file_.size());
-  for (size_t at = start; at < file_.size(); ++at) {
+  ASSERT_LT(weights_at(), file_.size());
+  for (size_t at = weights_at(); at < file_.size(); ++at) {
     std::string changed = file_;
     changed[at] = static_cast<char>(changed[at] ^ 1 << at % 8);
     EXPECT_EQ(error(changed), "") << "weights are read in place, not on opening";

@@ -9,7 +9,7 @@ namespace {
 
 Result<std::unique_ptr<Engine>> open_plan(Context& context, const std::string& path,
                                           const EngineOptions& options) {
-  HASTEN_TRY(PlanFile file, load_plan(path, isa_name(context.isa())));
+  HASTEN_TRY(PlanFile file, load_plan(path, isa_name(context.isa()), options.verify_plan));
   if (file.exact_math != (options.math == MathMode::kExact)) {
     return fail(Code::kInvalidArgument, "plan file '{}' was made with math={}", path,
                 file.exact_math ? "exact" : "fast");

@@ -79,6 +79,7 @@ struct EngineOptions {
   Precision precision = Precision::kModel;
   MathMode math = MathMode::kFast;
   int64_t memory_limit = 0;                  // bytes; 0: none
+  bool verify_plan = false;                  // a .hplan file's weights are hashed before use
   LoadLimits limits;                         // native only
   std::map<std::string, Shape> shapes;       // overrides of declared input shapes
   std::vector<std::string> disabled_passes;  // native only

@@ -2,6 +2,7 @@
 
 #include <flatbuffers/flatbuffers.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -359,7 +360,8 @@ Result<PlanFile> load_plan(const std::string& path, const std::string& isa, bool
   auto file = std::make_shared<MappedFile>(std::move(mapped));
   const auto bytes = file->bytes();
   auto refuse = [&](Code code, std::string why) {
-    return fail(code, "plan file '{}': {}; make it anew with hasten optimize", path, why);
+    return fail(code, "plan file '{}': {}; make it anew with hasten plan or hasten optimize", path,
+                why);
   };
   PlanHeader header;
   if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) {
@@ -370,6 +372,7 @@ Result<PlanFile> load_plan(const std::string& path, const std::string& isa, bool
     return refuse(Code::kUnsupported,
                   fmt::format("format {}, this hasten reads {}", header.format, kFormat));
   }
+  if (header.reserved != 0) return refuse(Code::kInvalidModel, "its header has been changed");
   if (header.file_bytes != bytes.size() || header.metadata_bytes > bytes.size() - sizeof header) {
     return refuse(Code::kInvalidModel, fmt::format("it has {} bytes, its header says {}",
                                                    bytes.size(), header.file_bytes));
@@ -399,6 +402,10 @@ Result<PlanFile> load_plan(const std::string& path, const std::string& isa, bool
   }
   const uint64_t blobs_at = (sizeof header + header.metadata_bytes + kPage - 1) / kPage * kPage;
   if (blobs_at > bytes.size()) return refuse(Code::kInvalidModel, "it is truncated");
+  const auto padding = bytes.subspan(sizeof header + header.metadata_bytes,
+                                     blobs_at - sizeof header - header.metadata_bytes);
+  if (std::any_of(padding.begin(), padding.end(), [](std::byte b) { return b != std::byte{0}; }))
+    return refuse(Code::kInvalidModel, "the gap behind its metadata has been changed");
   const auto blobs = bytes.subspan(blobs_at);
   if (verify_blobs && hash_hex(blobs) != plan.blobs_hash()->str()) {
     return refuse(Code::kInvalidModel, "its weights have been changed");

@@ -1,7 +1,7 @@
 // Plan files (.hplan): a graph after the passes with its packed weights, to be mapped.
 //
 //   header   64 bytes: PlanHeader
-//   metadata flatbuffer (plan_file.fbs)
+//   metadata flatbuffer (plan_file.fbs), then zeros to the next page
 //   blobs    page-aligned, read in place
 #pragma once
 
@@ -16,7 +16,7 @@ namespace hasten {
 struct PlanHeader {
   char magic[8];  // "HASTPLAN"
   uint32_t format;
-  uint32_t reserved;
+  uint32_t reserved;  // 0
   uint64_t metadata_bytes;
   uint64_t file_bytes;
   char metadata_hash[32];  // hash_hex of the metadata
