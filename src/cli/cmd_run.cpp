@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/clock.h"
 #include "base/counted.h"
 #include "cli/app.h"
 #include "cli/commands.h"
@@ -145,8 +146,10 @@ Result<int> run_run(App& app, const Options& options) {
                 sets.size() == 1 ? "is" : "are", counted(sets.size(), "sample"));
   }
   if (sets.size() > 1) app.note(fmt::format("running sample {} of {}", sample, sets.size()));
+  const int64_t begin = now_ns();
   HASTEN_CHECK(model.runner->bind(sets[sample]));
   HASTEN_CHECK(model.runner->run());
+  const double first_ms = static_cast<double>(now_ns() - begin) * 1e-6;
 
   std::vector<Output> outputs;
   for (size_t i = 0; i < model.engine->outputs().size(); ++i) {
@@ -157,8 +160,11 @@ Result<int> run_run(App& app, const Options& options) {
     app.control();  // Ctrl-C must not leave some of the files
     HASTEN_TRY(files, save_outputs(options.output, outputs));
   }
-  Json json = {
-      {"target", target.text}, {"engine", model.engine->version()}, {"outputs", Json::array()}};
+  Json json = {{"target", target.text},
+               {"engine", model.engine->version()},
+               {"load_ms", model.load_ms},
+               {"first_ms", first_ms},  // planning and the packing of weights included
+               {"outputs", Json::array()}};
   Table table("lll");
   for (size_t i = 0; i < outputs.size(); ++i) {
     const TensorView& out = outputs[i].tensor;
