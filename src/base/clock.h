@@ -15,6 +15,9 @@ inline int64_t clock_ns(clockid_t id) {
 /// Wall time that never jumps (CLOCK_MONOTONIC).
 inline int64_t now_ns() { return clock_ns(CLOCK_MONOTONIC); }
 
+/// CPU time of the calling thread.
+inline int64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
 /// CPU time of the whole process, all threads.
 inline int64_t process_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 

@@ -186,7 +186,10 @@ CpuFacts read_cpu_facts(const std::string& root) {
 
   const std::string cpu_root = root + "/sys/devices/system/cpu";
   std::set<int> online = parse_cpu_list(slurp(cpu_root + "/online"));
-  std::set<int> allowed = parse_cpu_list(field(root + "/proc/self/status", "Cpus_allowed_list"));
+  // Of the calling thread rather than the process, as the workers inherit it.
+  std::string mask = field(root + "/proc/thread-self/status", "Cpus_allowed_list");
+  if (mask.empty()) mask = field(root + "/proc/self/status", "Cpus_allowed_list");
+  std::set<int> allowed = parse_cpu_list(mask);
   if (online.empty()) online = allowed;
   if (online.empty()) online = {0};
   if (allowed.empty()) allowed = online;

@@ -13,7 +13,8 @@ namespace {
 struct Options {
   std::string target;
   int64_t runs = 0;
-  double seconds = 0;
+  double seconds = 0, rate = 0;
+  bool samples = false;
   ProblemRequest problems;
 };
 
@@ -32,6 +33,7 @@ Result<int> run_bench(App& app, const Options& options) {
   BenchOptions bench_options;
   bench_options.runs = options.runs;
   bench_options.seconds = options.seconds;
+  bench_options.rate = options.rate;
   bench_options.load_ms = model.load_ms;
   bench_options.control = app.control();
   HASTEN_TRY(const BenchResult result, bench(*model.runner, sets, bench_options));
@@ -40,6 +42,7 @@ Result<int> run_bench(App& app, const Options& options) {
                {"engine", model.engine->version()},
                {"threads", model.engine->threads()}};
   json.update(to_json(result));
+  if (options.samples) json["samples_ms"] = result.samples_ms;
   json["assumed"] = samples.assumed;
   HASTEN_CHECK(app.print(json, fmt::format("{}\n  {}, {} thread{}\n", app.style().bold(target.text),
                                            model.engine->version(), model.engine->threads(),
@@ -62,6 +65,11 @@ void add_bench(CLI::App& cli, App& app, Run& run) {
       ->check(CLI::Range(0.001, 1e6))
       ->excludes(runs)
       ->type_name("S");
+  auto* rate = cli.add_option("--rate", options->rate,
+                              "Begin so many runs a second, whether or not the one before is done")
+                   ->check(CLI::Range(0.001, 1e6))
+                   ->type_name("R");
+  cli.add_flag("--samples", options->samples, "With --json: every steady run, in order of time");
   app.add_inputs(cli);
   auto* group = cli.add_option_group("Problems", "Single operators in place of a model");
   ProblemRequest& problems = options->problems;
@@ -72,6 +80,7 @@ void add_bench(CLI::App& cli, App& app, Run& run) {
                     ->excludes(runs)
                     ->excludes(cli.get_option("--input"))
                     ->excludes(cli.get_option("--data"))
+                    ->excludes(rate)
                     ->type_name("FILE");
   group->add_option("--filter", problems.filter, "Only lines that have this text in them")
       ->needs(files)

@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* kKeys =
     "engine=native|onnxruntime|openvino, threads=N, precision=fp32|bf16, math=fast|exact, "
-    "shape=NAME:1x3x224x224, disable_pass=NAME, passes=on|off, reference=on|off";
+    "shape=NAME:1x3x224x224, disable_pass=NAME, passes=on|off, reference=on|off, "
+    "spin=bounded|always|never";
 
 bool is_key_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -186,6 +187,11 @@ Status set_target_option(EngineOptions& options, std::string_view key, std::stri
   if (native && key == "disable_pass") {
     options.disabled_passes.emplace_back(value);
     return {};
+  }
+  if (native && key == "spin") {
+    return choose(
+        options.spin, key, value,
+        {{"bounded", Spin::kBounded}, {"always", Spin::kAlways}, {"never", Spin::kNever}});
   }
   if (native && key == "passes")
     return choose(options.enable_passes, key, value, {{"on", true}, {"off", false}});

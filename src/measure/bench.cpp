@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/clock.h"
+#include "measure/pacer.h"
 #include "measure/warmup.h"
 
 namespace hasten {
@@ -63,6 +65,23 @@ void warn_about_shape(BenchResult& result, bool single_shape) {
   }
 }
 
+/// CPU time of the process without that of measuring.
+class CpuWatch {
+ public:
+  /// What the calling thread does in `f` doesn't count.
+  template <class F>
+  auto aside(const F& f) {
+    const int64_t before = thread_cpu_ns();
+    auto result = f();
+    aside_ns_ += thread_cpu_ns() - before;
+    return result;
+  }
+  double ms() const { return static_cast<double>(process_cpu_ns() - begin_ns_ - aside_ns_) * 1e-6; }
+
+ private:
+  int64_t begin_ns_ = process_cpu_ns(), aside_ns_ = 0;
+};
+
 }  // namespace
 
 BenchResult figures(std::vector<double> samples_ms) {
@@ -105,6 +124,8 @@ Result<BenchResult> bench(Timed& timed, const BenchOptions& options) {
 
   if (control.stopped()) return fail(Code::kCancelled, "interrupted before the first run");
   HASTEN_TRY(const double cold_ms, timed.run_once_ms());
+  Pacer pacer(options.rate, control);
+  CpuWatch cpu;
   std::vector<Sample> samples;
   Steady steady;
   // Steady runs that are still wanted; judging costs time, so it's done once they may be enough.
@@ -120,15 +141,21 @@ Result<BenchResult> bench(Timed& timed, const BenchOptions& options) {
     }
     const bool time_over = seconds >= limit;
     if (static_cast<int64_t>(samples.size()) >= wanted && (options.runs > 0 || time_over)) {
-      steady = without_warmup(samples);
+      steady = cpu.aside([&] { return without_warmup(samples); });
       const int64_t least = options.runs > 0 && !time_over ? target : options.min_runs;
       const int64_t missing = least - static_cast<int64_t>(steady.ms.size());
       if (missing <= 0) break;
       wanted = static_cast<int64_t>(samples.size()) + missing;
     }
+    int64_t delay_ns = 0;
+    if (options.rate > 0) {
+      delay_ns = cpu.aside([&] { return pacer.wait(); });
+      if (control.stopped()) break;
+    }
     HASTEN_TRY(const double ms, timed.run_once_ms());
-    samples.push_back({ms, timed.shape_group()});
+    samples.push_back({ms + static_cast<double>(delay_ns) * 1e-6, timed.shape_group()});
   }
+  const double cpu_ms = cpu.ms();
 
   const bool interrupted = control.stopped();
   if (interrupted) steady = without_warmup(samples);
@@ -146,6 +173,9 @@ Result<BenchResult> bench(Timed& timed, const BenchOptions& options) {
   result.warmup_runs = steady.warmup_runs;
   result.warmup_ended = steady.ended;
   result.interrupted = interrupted;
+  if (!samples.empty()) result.cpu_ms = cpu_ms / static_cast<double>(samples.size());
+  result.rate = options.rate;
+  result.delayed_runs = pacer.delayed();
   result.rss_mb = resident_mb(options.proc_root);
   if (!steady.ended) {
     result.warnings.push_back({"still warming up",
@@ -161,7 +191,15 @@ Result<BenchResult> bench(Timed& timed, const BenchOptions& options) {
                      result.max_ms),
          "measure longer (--seconds, --runs)"});
   }
-  for (Warning& warning : disturbances(before, read_system(options.proc_root))) {
+  if (10 * result.delayed_runs > static_cast<int64_t>(samples.size())) {
+    result.warnings.push_back({"behind",
+                               fmt::format("{} of {} runs were due before the one before was done",
+                                           result.delayed_runs, samples.size()),
+                               "the engine can't keep this rate: lower --rate"});
+  }
+  const SystemSample after = read_system(options.proc_root);
+  if (after.throttling_known) result.nr_throttled = after.throttled_count - before.throttled_count;
+  for (Warning& warning : disturbances(before, after)) {
     result.warnings.push_back(std::move(warning));
   }
   return result;

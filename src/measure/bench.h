@@ -13,6 +13,7 @@ namespace hasten {
 struct BenchOptions {
   int64_t runs = 0;      // steady runs to measure; 0: as `seconds` says
   double seconds = 0;    // time to measure for; 0 with runs == 0: 3
+  double rate = 0;       // runs a second, begun at even intervals; 0: one after the other
   int64_t min_runs = 7;  // steady runs at least, however long they take
   double load_ms = 0;    // what opening took (open_model); passed through
   MeasureControl control;
@@ -24,6 +25,12 @@ struct BenchResult {
   double p50_ms = 0;
   std::optional<double> p90_ms, p99_ms;  // nothing from too few runs (36 and 368)
   std::optional<Interval> p50_interval, p90_interval, p99_interval;  // at 95 %
+  /// CPU time of the process for one run, all threads, with what they burn while they wait for the
+  /// next; the measuring itself left out. Nothing where it wasn't measured.
+  std::optional<double> cpu_ms;
+  double rate = 0;           // that was asked for; 0: none
+  int64_t delayed_runs = 0;  // due before the one before was done: the wait is in their latency
+  std::optional<int64_t> nr_throttled;  // by the cgroup's CPU quota meanwhile; nothing if unknown
   double mean_ms = 0, min_ms = 0, max_ms = 0, mad_ms = 0;
   double cold_ms = 0;  // the very first run
   double load_ms = 0;

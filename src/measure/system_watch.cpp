@@ -63,6 +63,7 @@ SystemSample read_system(const std::string& root) {
   read_stat(root, sample);
   sample.queued_ns = read_queued(root);
   const Throttling throttling = cgroup_throttling(root);
+  sample.throttling_known = throttling.known;
   sample.throttled_count = throttling.count;
   sample.throttled_ns = throttling.ns;
   std::ifstream(root + "/proc/loadavg") >> sample.load_average;

@@ -17,11 +17,12 @@ struct Warning {
 /// Counters of one moment.
 struct SystemSample {
   int64_t wall_ns = 0;
-  int64_t own_cpu_ns = 0;       // of this process
-  int64_t busy_ns = 0;          // of all CPUs and everybody, steal excluded
-  int64_t steal_ns = 0;         // taken by the hypervisor, all CPUs
-  int64_t queued_ns = 0;        // our threads were runnable but waited for a CPU
-  int64_t throttled_count = 0;  // by the cgroup's CPU quota
+  int64_t own_cpu_ns = 0;         // of this process
+  int64_t busy_ns = 0;            // of all CPUs and everybody, steal excluded
+  int64_t steal_ns = 0;           // taken by the hypervisor, all CPUs
+  int64_t queued_ns = 0;          // our threads were runnable but waited for a CPU
+  bool throttling_known = false;  // a cgroup's cpu.stat was readable
+  int64_t throttled_count = 0;    // by the cgroup's CPU quota
   int64_t throttled_ns = 0;
   double load_average = 0;  // over the last minute
   int cpus = 1;

@@ -80,7 +80,8 @@ struct Progress {
 struct MeasureControl {
   const std::atomic<bool>* stop = nullptr;  // set: end soon and return what there is
   std::function<void(const Progress&)> progress;
-  std::function<int64_t()> clock_ns;  // empty: now_ns
+  std::function<int64_t()> clock_ns;            // empty: now_ns
+  std::function<void(int64_t)> sleep_until_ns;  // by that clock; empty: the thread sleeps
   int64_t now() const;
   bool stopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed); }
 };

@@ -41,6 +41,16 @@ std::string bench_text(const BenchResult& r, const Style& style) {
   table.row({"p99", p99.first, p99.second});
   table.row({"mean", format_ms(r.mean_ms),
              fmt::format("min {}, max {}", format_ms(r.min_ms), format_ms(r.max_ms))});
+  if (r.cpu_ms) {
+    table.row({"cpu", format_ms(*r.cpu_ms),
+               fmt::format("a run, of all threads{}",
+                           r.nr_throttled ? fmt::format(", nr_throttled {}", *r.nr_throttled)
+                                          : std::string())});
+  }
+  if (r.rate > 0) {
+    table.row({"rate", fmt::format("{:.6g}/s", r.rate),
+               fmt::format("{} had to wait for the one before", counted(r.delayed_runs, "run"))});
+  }
   table.row(
       {"runs", fmt::format("{}", r.n),
        fmt::format("{:.1f} s, after {} of warm-up{}", r.seconds, counted(r.warmup_runs, "run"),

@@ -1,11 +1,13 @@
 #include "base/cpu.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/cgroup.h"
 
@@ -148,6 +150,25 @@ TEST_F(Tree, V1NestedAndUnlimited) {
   EXPECT_EQ(cgroup_throttling(root_).ns, 7000);
 }
 
+TEST_F(Tree, V1HalfACpuBesideACpuset) {
+  cpus("0-7", "4-5");
+  put("/proc/self/cgroup", "4:cpu,cpuacct:/docker/1f\n2:cpuset:/docker/1f\n");
+  put("/proc/self/mountinfo",
+      "31 30 0:27 /docker/1f /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n");
+  const std::string quota = "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us";
+  put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+  put(quota, "50000\n");
+  EXPECT_EQ(choice().threads, 1);
+  put(quota, "800000\n");
+  EXPECT_EQ(choice().threads, 2);
+}
+
+TEST_F(Tree, TheMaskOfTheCallingThreadCounts) {
+  cpus("0-7", "0-7");
+  put("/proc/thread-self/status", "Name:\thasten\nCpus_allowed_list:\t3\n");
+  EXPECT_EQ(choice().threads, 1);
+}
+
 TEST_F(Tree, GroupOutsideOfTheMountFallsBackToTheMountPoint) {
   cpus("0-7", "0-7");
   cgroup_v2("/../../other");
@@ -200,6 +221,24 @@ TEST(Cpu, RealMachineIsReadable) {
   EXPECT_GE(facts.logical_cpus, 1);
   EXPECT_GE(facts.affinity_cpus, 1);
   EXPECT_GE(choose_threads(facts).threads, 1);
+}
+
+TEST(Cpu, AffinityIsHonoured) {
+  // In a thread of its own, whose mask ends with it. Workers would inherit it.
+  std::thread([] {
+    cpu_set_t mask;
+    ASSERT_EQ(sched_getaffinity(0, sizeof mask, &mask), 0);
+    const int before = CPU_COUNT(&mask);
+    EXPECT_EQ(read_cpu_facts().affinity_cpus, before);
+    int last = CPU_SETSIZE - 1;
+    while (!CPU_ISSET(last, &mask)) --last;
+    CPU_ZERO(&mask);
+    CPU_SET(last, &mask);
+    ASSERT_EQ(sched_setaffinity(0, sizeof mask, &mask), 0);
+    const CpuFacts facts = read_cpu_facts();
+    EXPECT_EQ(facts.affinity_cpus, 1);
+    EXPECT_EQ(choose_threads(facts).threads, 1);
+  }).join();
 }
 
 TEST(Cpu, IsaFromTheEnvironment) {

@@ -103,14 +103,128 @@ TEST(ThreadPool, WakesUpAfterSleep) {
   }
 }
 
+/// CPU time of the process while this thread sleeps.
+int64_t idle_cpu_ns(int milliseconds) {
+  const int64_t before = process_cpu_ns();
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  return process_cpu_ns() - before;
+}
+
 TEST(ThreadPool, IdlePoolBurnsNothing) {
-  ThreadPool pool(4);
-  pool.parallel(100, 1, [](int64_t, int64_t) {});
+  for (Spin spin : {Spin::kBounded, Spin::kNever}) {
+    ThreadPool pool(4, spin);
+    pool.parallel(100, 1, [](int64_t, int64_t) {});
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    // Three spinning workers would burn up to 1,500 ms; asleep they burn none.
+    EXPECT_LT(idle_cpu_ns(500), 20'000'000);
+  }
+}
+
+TEST(ThreadPool, AlwaysSpinningPoolBurnsAndEnds) {
+  ThreadPool pool(2, Spin::kAlways);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  int64_t before = process_cpu_ns();
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  // Three spinning workers would burn up to 300 ms; asleep they burn none.
-  EXPECT_LT(process_cpu_ns() - before, 20'000'000);
+  EXPECT_GT(idle_cpu_ns(300), 3'000'000);  // of 300 ms, if others leave it anything
+}
+
+/// How many pieces a job of eight items is done in: one where its caller does it alone.
+int pieces(ThreadPool& pool) {
+  std::atomic<int> calls{0};
+  pool.parallel(8, 1, [&](int64_t, int64_t) { ++calls; });
+  return calls;
+}
+
+TEST(ThreadPool, AsManySeriesAsMembersWorkAlone) {
+  ThreadPool pool(2);
+  const ThreadPool::Series one(&pool, 1e9);
+  EXPECT_EQ(pieces(pool), 8);
+  {
+    const ThreadPool::Series two(&pool, 1e9);
+    EXPECT_EQ(pieces(pool), 1);
+  }
+  EXPECT_EQ(pieces(pool), 8);
+}
+
+TEST(ThreadPool, AShortSeriesAfterAPauseWakesNobody) {
+  ThreadPool pool(3);
+  // More than one attempt, as the workers may have had no CPU on which to fall asleep.
+  int least = 8;
+  for (int attempt = 0; attempt < 100 && least > 1; ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const ThreadPool::Series series(&pool, 10'000);
+    least = std::min(least, pieces(pool));
+  }
+  EXPECT_EQ(least, 1);
+  EXPECT_EQ(pieces(pool), 8) << "jobs outside of a series are shared";
+}
+
+TEST(ThreadPool, ALongSeriesOrACloseOneWakesWorkers) {
+  ThreadPool pool(2);
+  const auto needs_two = [&pool] {
+    std::atomic<int> begun{0};
+    pool.parallel(8, 1, [&](int64_t, int64_t) {
+      ++begun;
+      while (begun < 2) std::this_thread::yield();
+    });
+    return begun.load();
+  };
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  {
+    const ThreadPool::Series series(&pool, 1e6);
+    EXPECT_EQ(needs_two(), 8);
+  }
+  // Short ones in close succession: sooner or later one follows within microseconds.
+  int most = 0;
+  for (int i = 0; i < 100'000 && most < 8; ++i) {
+    const ThreadPool::Series series(&pool, 1000);
+    most = std::max(most, pieces(pool));
+  }
+  EXPECT_EQ(most, 8);
+}
+
+TEST(ThreadPool, TheDistanceIsMeasuredBetweenSeries) {
+  ThreadPool pool(2);
+  const double guess = pool.distance_ns();
+  // Of a worker that is awake: as it is after a job, if it gets a core.
+  for (int i = 0; i < 1000 && pool.distance_ns() == guess; ++i) {
+    const ThreadPool::Series series(&pool, 1e9);
+    EXPECT_GE(pieces(pool), 1);
+  }
+  EXPECT_NE(pool.distance_ns(), guess);
+  EXPECT_GT(pool.distance_ns(), 0);
+  EXPECT_LE(pool.distance_ns(), 5000);
+  EXPECT_GE(ThreadPool(2, Spin::kNever).distance_ns(), 5000) << "who sleeps at once is far away";
+}
+
+TEST(ThreadPool, SeriesOfNoPool) {
+  const ThreadPool::Series series(nullptr, 1e9);
+  ThreadPool one(1);
+  const ThreadPool::Series alone(&one, 1e9);
+  EXPECT_EQ(pieces(one), 1);
+}
+
+TEST(ThreadPool, MoreThreadsThanCpusStillDoEveryItemOnce) {
+  // Workers lose their CPU in the middle of a chunk, or before their first.
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> others;
+  for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i) {
+    others.emplace_back([&stop] {
+      while (!stop) {
+      }
+    });
+  }
+  for (Spin spin : {Spin::kBounded, Spin::kNever}) {
+    ThreadPool pool(8, spin);
+    for (int job = 0; job < 200; ++job) {
+      const ThreadPool::Series series(&pool, job % 2 ? 1e9 : 0);
+      std::vector<int> hits(100, 0);
+      pool.parallel(100, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) ++hits[static_cast<size_t>(i)];
+      });
+      for (int hit : hits) ASSERT_EQ(hit, 1) << "job " << job;
+    }
+  }
+  stop = true;
+  for (std::thread& other : others) other.join();
 }
 
 }  // namespace

@@ -258,7 +258,15 @@ TEST_F(Binary, BenchHasTheFieldsOfTheContract) {
   EXPECT_GE(j["n"].get<int>(), 20);
   EXPECT_TRUE(j["p50_ms"].is_number());
   EXPECT_TRUE(j["p99_ms"].is_null()) << "20 runs say nothing of a P99";
+  EXPECT_TRUE(j["cpu_ms"].is_number());
+  EXPECT_TRUE(j["rate"].is_null());
+  EXPECT_TRUE(j.contains("nr_throttled"));
+  EXPECT_FALSE(j.contains("samples_ms"));
   EXPECT_NE(o.err.find("batch = 1"), std::string::npos) << o.err;
+  const json paced = hasten_with("bench --json --samples --runs 20 --rate 500 " + model()).json();
+  EXPECT_EQ(paced["rate"], 500);
+  EXPECT_EQ(paced["samples_ms"].size(), 20u);
+  EXPECT_GE(paced["seconds"].get<double>(), 0.04);
   const Outcome text = hasten_with("bench --runs 7 " + model());
   EXPECT_EQ(text.code, 0);
   EXPECT_NE(text.out.find("p50"), std::string::npos);

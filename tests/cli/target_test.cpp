@@ -47,10 +47,11 @@ TEST(Target, OptionsGoToTextAndBack) {
   auto t = parse_target("m.onnx@" + text);
   ASSERT_TRUE(t) << t.error().message;
   EXPECT_EQ(options_text(t->options), text);
-  auto native = parse_target("m.onnx@disable_pass=a,disable_pass=b,passes=off,reference=on");
+  auto native =
+      parse_target("m.onnx@disable_pass=a,disable_pass=b,passes=off,reference=on,spin=always");
   ASSERT_TRUE(native) << native.error().message;
   EXPECT_EQ(options_text(native->options),
-            "engine=native,disable_pass=a,disable_pass=b,passes=off,reference=on");
+            "engine=native,spin=always,disable_pass=a,disable_pass=b,passes=off,reference=on");
 }
 
 TEST(Target, UnknownKeysListTheKeys) {

@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <thread>
+
+#include "base/clock.h"
 
 namespace hasten {
 namespace {
@@ -29,10 +32,12 @@ class Simulated : public Timed {
   BenchOptions options() {
     BenchOptions o;
     o.control.clock_ns = [this] { return now_ns_; };
+    o.control.sleep_until_ns = [this](int64_t until) { now_ns_ = until + late_ns_; };
     return o;
   }
 
   int64_t now_ns_ = 0, runs_ = 0;
+  int64_t late_ns_ = 0;  // how late timers ring
   int64_t shapes_ = 1;
 
  private:
@@ -103,6 +108,72 @@ TEST(Bench, SecondsBound) {
   EXPECT_EQ(result->n, 499);
   EXPECT_TRUE(result->p99_ms);
   EXPECT_NEAR(result->seconds, 5, 1e-6);
+}
+
+TEST(Bench, ARateIsKeptAndATimerThatRingsLateCountsNothing) {
+  Simulated model([](int64_t) { return 2.0; });
+  model.late_ns_ = 50'000;
+  BenchOptions options = model.options();
+  options.runs = 100;
+  options.rate = 100;
+  Result<BenchResult> result = bench(model, options);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->n, 100);
+  EXPECT_NEAR(result->seconds, 0.002 + 0.99 + 0.00205, 1e-9);
+  EXPECT_EQ(result->max_ms, 2);
+  EXPECT_EQ(result->delayed_runs, 0);
+  EXPECT_EQ(result->rate, 100);
+  EXPECT_FALSE(warns(*result, "behind"));
+}
+
+TEST(Bench, WaitingForTheRunBeforeIsPartOfTheLatency) {
+  // At 100 a second a run of 25 ms (the 50th) makes the next ones wait for 15 and 7 ms.
+  Simulated model([](int64_t run) { return run == 50 ? 25.0 : 2.0; });
+  BenchOptions options = model.options();
+  options.runs = 100;
+  options.rate = 100;
+  Result<BenchResult> result = bench(model, options);
+  ASSERT_TRUE(result);
+  ASSERT_EQ(result->n, 100);
+  EXPECT_EQ(result->delayed_runs, 2);
+  const std::vector<double>& ms = result->samples_ms;
+  EXPECT_EQ(ms[49], 25);
+  EXPECT_NEAR(ms[50], 17, 1e-9);
+  EXPECT_NEAR(ms[51], 9, 1e-9);
+  EXPECT_EQ(ms[52], 2);
+}
+
+TEST(Bench, ARateThatIsTooHighIsSaid) {
+  Simulated model([](int64_t) { return 20.0; });
+  BenchOptions options = model.options();
+  options.runs = 50;
+  options.rate = 100;
+  Result<BenchResult> result = bench(model, options);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(warns(*result, "behind"));
+  EXPECT_NEAR(result->max_ms - result->min_ms, 490, 20) << "ever longer: the load doesn't wait";
+}
+
+TEST(Bench, CpuTimeIsOfTheRunsAlone) {
+  // Burns 2 ms of CPU a run; the other thread's time counts too.
+  class Burning : public Timed {
+    Result<double> run_once_ms() override {
+      std::thread([] {
+        for (const int64_t end = thread_cpu_ns() + 1'000'000; thread_cpu_ns() < end;) {
+        }
+      }).join();
+      for (const int64_t end = thread_cpu_ns() + 1'000'000; thread_cpu_ns() < end;) {
+      }
+      return 2.0;
+    }
+  } burning;
+  BenchOptions options;
+  options.runs = 30;
+  options.rate = 100;
+  Result<BenchResult> result = bench(burning, options);
+  ASSERT_TRUE(result);
+  ASSERT_TRUE(result->cpu_ms);
+  EXPECT_GE(*result->cpu_ms, 1.9);
 }
 
 TEST(Bench, InterruptedReturnsWhatThereIs) {
@@ -211,6 +282,25 @@ TEST_F(Proc, CountersAreRead) {
   EXPECT_EQ(sample.throttled_count, 5);
   EXPECT_EQ(sample.throttled_ns, 700'000);
   EXPECT_EQ(sample.load_average, 1.5);
+}
+
+TEST_F(Proc, ThrottlingOfTheMeasurementIsCounted) {
+  Simulated model([&](int64_t run) {
+    if (run == 5) put("/sys/fs/cgroup/cpu.stat", "nr_periods 19\nnr_throttled 8\n");
+    return 1.0;
+  });
+  BenchOptions options = model.options();
+  options.runs = 10;
+  options.proc_root = root_;
+  EXPECT_FALSE(bench(model, options)->nr_throttled) << "no cgroup says";
+  put("/proc/self/cgroup", "0::/\n");
+  put("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  put("/sys/fs/cgroup/cpu.stat", "nr_periods 9\nnr_throttled 5\n");
+  model.runs_ = 0;
+  Result<BenchResult> result = bench(model, options);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->nr_throttled, 3);
+  EXPECT_TRUE(warns(*result, "throttled"));
 }
 
 TEST_F(Proc, NothingReadableNothingSaid) {

@@ -8,6 +8,7 @@
 #include "engine/ops/bind.h"
 #include "engine/plan/evaluate.h"
 #include "engine/plan/plan.h"
+#include "engine/plan/step_cost.h"
 
 namespace hasten {
 namespace {
@@ -48,6 +49,27 @@ struct Planned {
 };
 
 const std::string kHead = "graph \"g\" opset {\"\": 17}\n";
+
+TEST(Segment, OnlyWhatIsLongEnoughIsShared) {
+  Planned p(kHead +
+            "in %x: f32[64,4096]\nin %v: f32[16]\n"
+            "%y = Exp(%x) \"long\"\n%w = Exp(%v) \"short\"\nout %y, %w\n");
+  const std::shared_ptr<Segment> segment = p.plan();
+  ASSERT_EQ(segment->steps.size(), 2u);
+  EXPECT_GT(segment->steps[0].share_within_ns, 200);
+  EXPECT_LT(segment->steps[1].share_within_ns, kCloseNs);
+  // Of the long one alone: 2 MB and twenty FLOP an element.
+  EXPECT_GT(segment->split_ns, 30e3);
+  EXPECT_LT(segment->split_ns, 1e6);
+}
+
+TEST(Segment, WhatALoopTakesIsUnknownAndThusLong) {
+  Planned p(kHead +
+            "in %n: i64[]\nin %x: f32[2]\n"
+            "%y = Loop(%n, _, %x)\n  body:\n    in %i: i64[]\n    in %c: bool[]\n"
+            "    in %s: f32[2]\n    %d = Identity(%c)\n    %t = Abs(%s)\n    out %d, %t\nout %y\n");
+  EXPECT_GE(p.plan()->split_ns, 1e9);
+}
 
 TEST(Segment, PrintsStepsAndPlaces) {
   Planned p(kHead +

@@ -37,6 +37,14 @@ std::vector<const Segment*> BlockRunner::segments() const {
   return out;
 }
 
+double BlockRunner::split_ns() const {
+  double sum = 0;
+  for (const std::unique_ptr<Bound>& bound : bound_) {
+    if (bound->segment) sum += bound->segment->split_ns;
+  }
+  return sum;
+}
+
 Status BlockRunner::bind(std::span<const TensorView> inputs) {
   // A loop binds again for each step, mostly to what is bound already.
   bool same_shapes = root_ != nullptr, same_places = root_ != nullptr;
@@ -150,13 +158,14 @@ Status BlockRunner::run(Observer* observer) {
 
 Status BlockRunner::run_steps(Bound& bound, Observer* observer) {
   int64_t begin = observer ? now_ns() : 0;
+  const double distance = context_.pool ? context_.pool->distance_ns() : 0;
   const std::vector<Step>& steps = bound.segment->steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
     const Bound::Call& call = bound.calls[i];
     if (step.run) {
       const StepArgs args{bound.in.data() + call.in, bound.out.data() + call.out, call.scratch,
-                          context_.pool, &fault_};
+                          step.share_within_ns < distance ? nullptr : context_.pool, &fault_};
       step.run(args);
       if (fault_.load(std::memory_order_relaxed) != 0) {
         const std::atomic<int64_t> fault{fault_.exchange(0)};

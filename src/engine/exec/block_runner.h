@@ -45,6 +45,9 @@ class BlockRunner {
   /// The block's outputs, of the last run; valid until the next bind or run.
   std::span<const TensorView> outputs() const { return output_views_; }
 
+  /// One thread's time for what the team may share, in nanoseconds: a guess from the segments that
+  /// are bound.
+  double split_ns() const;
   /// The segments that the last run went through.
   std::vector<const Segment*> segments() const;
 

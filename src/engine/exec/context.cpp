@@ -12,6 +12,11 @@ const char* engine_kind_name(EngineKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
+const char* spin_name(Spin spin) {
+  constexpr const char* kNames[] = {"bounded", "always", "never"};
+  return kNames[static_cast<int>(spin)];
+}
+
 const char* precision_name(Precision precision) {
   constexpr const char* kNames[] = {"model", "fp32", "bf16", "int8"};
   return kNames[static_cast<int>(precision)];
@@ -23,6 +28,7 @@ std::string options_text(const EngineOptions& options) {
     text += fmt::format(",{}={}", key, value);
   };
   if (options.threads > 0) add("threads", std::to_string(options.threads));
+  if (options.spin != Spin::kBounded) add("spin", spin_name(options.spin));
   if (options.precision != Precision::kModel) add("precision", precision_name(options.precision));
   if (options.math == MathMode::kExact) add("math", "exact");
   for (const auto& [name, shape] : options.shapes) {
@@ -48,11 +54,11 @@ class ContextImpl final : public Context {
   Isa isa() const override { return isa_; }
   const KernelTable& kernels() const override { return kernel_table(isa_); }
 
-  ThreadPool* pool(int threads) override {
+  ThreadPool* pool(int threads, Spin spin) override {
     if (threads <= 1) return nullptr;
     std::lock_guard lock(mutex_);
-    auto& pool = pools_[threads];
-    if (!pool) pool = std::make_unique<ThreadPool>(threads);
+    auto& pool = pools_[{threads, spin}];
+    if (!pool) pool = std::make_unique<ThreadPool>(threads, spin);
     return pool.get();
   }
 
@@ -61,7 +67,7 @@ class ContextImpl final : public Context {
   CpuFacts cpu_;
   Isa isa_;
   std::mutex mutex_;
-  std::map<int, std::unique_ptr<ThreadPool>> pools_;
+  std::map<std::pair<int, Spin>, std::unique_ptr<ThreadPool>> pools_;
 };
 
 }  // namespace

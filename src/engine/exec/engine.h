@@ -10,6 +10,7 @@
 
 #include "base/cpu.h"
 #include "base/log.h"
+#include "base/thread_pool.h"
 #include "engine/ir/load_limits.h"
 #include "engine/ir/tensor.h"
 #include "engine/plan/step_info.h"
@@ -70,12 +71,14 @@ enum class Precision { kModel, kFp32, kBf16, kInt8 };
 enum class MathMode { kFast, kExact };
 
 const char* engine_kind_name(EngineKind kind);    // "native", "onnxruntime", "openvino"
+const char* spin_name(Spin spin);                 // "bounded", "always", "never"
 const char* precision_name(Precision precision);  // "model", "fp32", "bf16", "int8"
 
 /// How to open a model.
 struct EngineOptions {
   EngineKind kind = EngineKind::kNative;
   int threads = 0;  // 0: the machine's choice (see choose_threads); for peers their own default
+  Spin spin = Spin::kBounded;  // native only
   Precision precision = Precision::kModel;
   MathMode math = MathMode::kFast;
   int64_t memory_limit = 0;                  // bytes; 0: none
@@ -95,7 +98,6 @@ std::string options_text(const EngineOptions& options);
 /// Was this engine found when hasten was built?
 bool engine_built_in(EngineKind kind);
 
-class ThreadPool;
 struct KernelTable;
 
 /// What engines of one process share. Owns the thread pools, the kernel table and the log sink.
@@ -109,7 +111,7 @@ class Context {
   virtual Isa isa() const = 0;
   virtual const KernelTable& kernels() const = 0;
   /// The team of that size; made on first use. Null for 1 thread.
-  virtual ThreadPool* pool(int threads) = 0;
+  virtual ThreadPool* pool(int threads, Spin spin = Spin::kBounded) = 0;
 };
 
 /// Opens an .onnx file, an .hplan file, or bytes of an ONNX file, with the engine that the options

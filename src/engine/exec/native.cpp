@@ -59,7 +59,7 @@ void NativeEngine::set_up() {
 }
 
 RunContext NativeEngine::run_context() {
-  return {&bodies_, context_.pool(threads_), packed_.get(), options_.memory_limit};
+  return {&bodies_, context_.pool(threads_, options_.spin), packed_.get(), options_.memory_limit};
 }
 
 Result<std::unique_ptr<NativeEngine>> NativeEngine::compile(Context& context, Graph graph,

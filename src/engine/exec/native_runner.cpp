@@ -5,7 +5,9 @@
 namespace hasten {
 
 NativeRunner::NativeRunner(NativeEngine& engine)
-    : engine_(engine), runner_(engine.plans(), engine.run_context()) {}
+    : engine_(engine),
+      pool_(engine.run_context().pool),
+      runner_(engine.plans(), engine.run_context()) {}
 
 Status NativeRunner::check_input(size_t i, const TensorView& view) const {
   const Port& port = engine_.inputs()[i];
@@ -43,7 +45,10 @@ Status NativeRunner::bind(std::span<const TensorView> inputs) {
 Status NativeRunner::run(Observer* observer) {
   if (!bound_) return fail(Code::kInvalidArgument, "run before bind: no inputs are set");
   if (observer) observer->run_begin(now_ns());
-  const Status done = runner_.run(observer);
+  const Status done = [&] {
+    const ThreadPool::Series series(pool_, runner_.split_ns());
+    return runner_.run(observer);
+  }();
   HASTEN_CHECK(check_files(engine_.graph()));
   HASTEN_CHECK(done);
   if (observer) observer->run_end(now_ns());

@@ -24,6 +24,7 @@ class NativeRunner final : public Runner {
   Status check_input(size_t i, const TensorView& view) const;
 
   NativeEngine& engine_;
+  ThreadPool* pool_;
   BlockRunner runner_;
   bool bound_ = false;
 };

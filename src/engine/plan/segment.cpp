@@ -3,6 +3,7 @@
 
 #include "engine/kernels/kernels.h"
 #include "engine/plan/plan.h"
+#include "engine/plan/step_cost.h"
 
 namespace hasten {
 
@@ -137,6 +138,7 @@ class Builder {
   Status stop(const Node& node) {
     segment_->end_node = &node;
     segment_->end = Segment::End::kDynamic;
+    if (node.op != "If" && !node.blocks.empty()) segment_->split_ns = kUnknownNs;
     if (path_.values_read || !values_help(node)) return {};
     for (ValueId id : node.inputs) {
       if (id == kNoValue) continue;
@@ -213,6 +215,7 @@ class Builder {
       for (const Facts* f : in) step.in_facts.push_back(f ? *f : Facts{});
       step.out_facts = out;
     }
+    share(step, lowered, in, out);
     in_place_.push_back(std::move(lowered.in_place));
     for (size_t i = 0; i < out.size(); ++i) {
       if (node.outputs[i] != kNoValue) facts(node.outputs[i]) = std::move(out[i]);
@@ -220,6 +223,28 @@ class Builder {
     segment_->steps.push_back(std::move(step));
     advance();
     return {};
+  }
+
+  /// Judges how far other threads may be to be worth calling. `out` must still be whole.
+  void share(Step& step, const Lowered& lowered, const std::vector<const Facts*>& in,
+             const std::vector<Facts>& out) {
+    const Node& node = *step.node;
+    double moved = 2 * static_cast<double>(lowered.scratch_bytes);
+    for (const Facts* f : in) {
+      if (f != nullptr && !f->constant) moved += static_cast<double>(value_bytes(*f));
+    }
+    for (const Facts& f : out) {
+      if (f.dtype != DType::kNone) moved += static_cast<double>(value_bytes(f));
+    }
+    double time = 1;
+    if (!in.empty() && in[0] != nullptr && in[0]->rank() == 3) {
+      const size_t axis = node.attr_int("layout", 0) == 1 ? 1 : 0;
+      time = static_cast<double>(in[0]->shape[axis].value());
+    }
+    const bool both = node.attr_string("direction", "") == "bidirectional";
+    const double ns = step_ns(step.info), jobs = jobs_of(node.op, both, time);
+    step.share_within_ns = worth_sharing_within_ns(ns / jobs, moved / jobs);
+    if (step.share_within_ns >= kCloseNs) segment_->split_ns += ns;
   }
 
   /// References know the plain layout only.
