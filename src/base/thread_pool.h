@@ -23,8 +23,8 @@ class ThreadPool {
 
   int threads() const { return threads_; }
 
-  /// How long a worker takes to answer a call, in nanoseconds: 50 where cores share a cache, 300
-  /// where they don't, more where somebody else has its core. Found anew between series, as a
+  /// How long a worker takes to answer a call, in nanoseconds: 40 where cores share a cache, 250
+  /// where they don't, 5,000 where somebody else has its core. Found anew between series, as a
   /// virtual machine's cores move under it.
   double distance_ns() const;
 
@@ -33,8 +33,8 @@ class ThreadPool {
   /// same cores.
   class Series {
    public:
-    /// Wakes sleeping workers ahead of the first job if that is likely to pay: if the series is of
-    /// at least some 100 us of `work_ns` (what could be split, on one thread), or if it follows
+    /// Wakes sleeping workers ahead of the first job if that is likely to pay: if the series has at
+    /// least some 100 us of `work_ns` (what is to be shared, on one thread), or any and follows
     /// closely upon another. Else nobody is woken, and who sleeps is left out. `pool` may be null.
     Series(ThreadPool* pool, double work_ns);
     ~Series();

@@ -56,19 +56,23 @@ TEST(Segment, OnlyWhatIsLongEnoughIsShared) {
             "%y = Exp(%x) \"long\"\n%w = Exp(%v) \"short\"\nout %y, %w\n");
   const std::shared_ptr<Segment> segment = p.plan();
   ASSERT_EQ(segment->steps.size(), 2u);
+  // 2 MB and some twenty FLOP an element take long enough for threads that are far apart.
   EXPECT_GT(segment->steps[0].share_within_ns, 200);
-  EXPECT_LT(segment->steps[1].share_within_ns, kCloseNs);
-  // Of the long one alone: 2 MB and twenty FLOP an element.
-  EXPECT_GT(segment->split_ns, 30e3);
-  EXPECT_LT(segment->split_ns, 1e6);
+  EXPECT_GT(segment->steps[0].ns, 30e3);
+  EXPECT_LT(segment->steps[0].ns, 1e6);
+  EXPECT_LT(segment->steps[1].share_within_ns, 10);
 }
 
-TEST(Segment, WhatALoopTakesIsUnknownAndThusLong) {
-  Planned p(kHead +
-            "in %n: i64[]\nin %x: f32[2]\n"
-            "%y = Loop(%n, _, %x)\n  body:\n    in %i: i64[]\n    in %c: bool[]\n"
-            "    in %s: f32[2]\n    %d = Identity(%c)\n    %t = Abs(%s)\n    out %d, %t\nout %y\n");
-  EXPECT_GE(p.plan()->split_ns, 1e9);
+TEST(StepCost, WhatHelpsAndWhatDoesNot) {
+  StepInfo product;
+  product.flops = 2e6;
+  const double ns = step_ns(product);
+  EXPECT_GT(worth_sharing_within_ns(2 * ns, 1e4), worth_sharing_within_ns(ns, 1e4));
+  EXPECT_GT(worth_sharing_within_ns(ns, 1e3), worth_sharing_within_ns(ns, 1e5));
+  EXPECT_EQ(worth_sharing_within_ns(ns, 1e6), worth_sharing_within_ns(ns, 1e8)) << "in streams";
+  EXPECT_EQ(jobs_of("Conv", false, 50), 1);
+  EXPECT_EQ(jobs_of("LSTM", false, 50), 100) << "each step in time hands out jobs of its own";
+  EXPECT_EQ(jobs_of("LSTM", true, 50), 1) << "a direction for each thread";
 }
 
 TEST(Segment, PrintsStepsAndPlaces) {

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "engine/exec/loops.h"
 #include "engine/ops/numbers.h"
+#include "engine/plan/step_cost.h"
 
 namespace hasten {
 
@@ -37,12 +38,21 @@ std::vector<const Segment*> BlockRunner::segments() const {
   return out;
 }
 
-double BlockRunner::split_ns() const {
-  double sum = 0;
+double BlockRunner::shared_ns() {
+  if (context_.pool == nullptr) return 0;
+  const double distance = context_.pool->distance_ns();
+  if (distance == shared_at_distance_) return shared_ns_;
+  shared_at_distance_ = distance;
+  shared_ns_ = 0;
   for (const std::unique_ptr<Bound>& bound : bound_) {
-    if (bound->segment) sum += bound->segment->split_ns;
+    if (!bound->segment) continue;
+    for (const Step& step : bound->segment->steps) {
+      if (step.share_within_ns >= distance) shared_ns_ += step.ns;
+    }
+    const Node* end = bound->segment->end_node;
+    if (end != nullptr && end->op != "If" && !end->blocks.empty()) shared_ns_ += kUnknownNs;
   }
-  return sum;
+  return shared_ns_;
 }
 
 Status BlockRunner::bind(std::span<const TensorView> inputs) {
@@ -133,6 +143,7 @@ Status BlockRunner::bind_segment(size_t depth, std::shared_ptr<Segment> segment)
     }
   }
   bound.segment = std::move(segment);
+  shared_at_distance_ = -1;
   return {};
 }
 

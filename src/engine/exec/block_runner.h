@@ -45,9 +45,9 @@ class BlockRunner {
   /// The block's outputs, of the last run; valid until the next bind or run.
   std::span<const TensorView> outputs() const { return output_views_; }
 
-  /// One thread's time for what the team may share, in nanoseconds: a guess from the segments that
-  /// are bound.
-  double split_ns() const;
+  /// One thread's time for what the team shares, in nanoseconds: a guess from the segments that are
+  /// bound, and from how far the team is apart now.
+  double shared_ns();
   /// The segments that the last run went through.
   std::vector<const Segment*> segments() const;
 
@@ -89,6 +89,7 @@ class BlockRunner {
   std::vector<std::unique_ptr<Bound>> bound_;  // by depth
   std::shared_ptr<Segment> root_;
   size_t used_depths_ = 0;
+  double shared_ns_ = 0, shared_at_distance_ = -1;  // what was found last; -1: nothing
   std::unordered_map<int, Tensor> heap_;
   std::unordered_map<const Node*, std::unique_ptr<BlockRunner>> bodies_;  // of loops
   std::vector<Tensor> outputs_;

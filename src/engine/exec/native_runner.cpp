@@ -46,7 +46,7 @@ Status NativeRunner::run(Observer* observer) {
   if (!bound_) return fail(Code::kInvalidArgument, "run before bind: no inputs are set");
   if (observer) observer->run_begin(now_ns());
   const Status done = [&] {
-    const ThreadPool::Series series(pool_, runner_.split_ns());
+    const ThreadPool::Series series(pool_, runner_.shared_ns());
     return runner_.run(observer);
   }();
   HASTEN_CHECK(check_files(engine_.graph()));

@@ -36,6 +36,7 @@ struct Step {
   std::vector<Place> in, out;
   std::vector<Facts> in_facts, out_facts;  // kept only where the reference runs
   Place scratch;
+  double ns = 0;               // one thread's time, a guess
   double share_within_ns = 0;  // how far other threads may be to pay; see worth_sharing_within_ns
 };
 
@@ -69,7 +70,6 @@ struct Segment {
   PackedStore packed;             // constants that follow from these shapes
   int depth = 0;
   size_t arena_bytes = 0;
-  double split_ns = 0;  // one thread's time for the steps that several may share, a guess
   struct Output {
     int index;
     DType dtype;

@@ -138,7 +138,6 @@ class Builder {
   Status stop(const Node& node) {
     segment_->end_node = &node;
     segment_->end = Segment::End::kDynamic;
-    if (node.op != "If" && !node.blocks.empty()) segment_->split_ns = kUnknownNs;
     if (path_.values_read || !values_help(node)) return {};
     for (ValueId id : node.inputs) {
       if (id == kNoValue) continue;
@@ -242,9 +241,9 @@ class Builder {
       time = static_cast<double>(in[0]->shape[axis].value());
     }
     const bool both = node.attr_string("direction", "") == "bidirectional";
-    const double ns = step_ns(step.info), jobs = jobs_of(node.op, both, time);
-    step.share_within_ns = worth_sharing_within_ns(ns / jobs, moved / jobs);
-    if (step.share_within_ns >= kCloseNs) segment_->split_ns += ns;
+    const double jobs = jobs_of(node.op, both, time);
+    step.ns = step_ns(step.info);
+    step.share_within_ns = worth_sharing_within_ns(step.ns / jobs, moved / jobs);
   }
 
   /// References know the plain layout only.

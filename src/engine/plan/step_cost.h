@@ -10,17 +10,21 @@ namespace hasten {
 /// One thread's time for a step in nanoseconds at rates that kernels reach on operands in a cache:
 /// right within a factor of two, for steps that are short.
 inline double step_ns(const StepInfo& info) {
-  constexpr double kFlopsPerNs = 100, kBytesPerNs = 80;
-  return info.flops / kFlopsPerNs + info.bytes / kBytesPerNs;
+  constexpr double kFlopsPerNs = 100, kBytesPerNs = 110;
+  // Winograd's products are a convolution's in a fraction of the operations.
+  const double saved = info.kernel.find("winograd") == std::string::npos ? 1 : 2.25;
+  return info.flops / saved / kFlopsPerNs + info.bytes / kBytesPerNs;
 }
 
 /// How far (ThreadPool::distance_ns) a second thread may be to pay for a step of so many
-/// nanoseconds a job. It halves them, but calling it and waiting for it takes about four distances,
-/// and half of the activations that a step reads were written by the other core: per byte of them
-/// some 3e-4 distances. Beyond a quarter megabyte they no longer lie in that core's own cache, and
-/// come in streams.
+/// nanoseconds a job. It halves them, but calling it and waiting for it takes about four distances;
+/// half of the activations were written by the other core, and what it reads has to be taken back
+/// from it before it can be written again: the first lines cost most, those beyond a quarter
+/// megabyte no longer lie in the other core's own cache. Fitted to steps of small models, each on
+/// one thread and on two, with cores near and far.
 inline double worth_sharing_within_ns(double job_ns, double activation_bytes) {
-  return job_ns / (8 + 6e-4 * std::min(activation_bytes, 256e3));
+  const double first = std::min(activation_bytes, 8e3), rest = std::min(activation_bytes, 256e3);
+  return job_ns / (8 + 5e-3 * first + 6e-4 * rest);
 }
 
 /// Jobs that a step hands out one after another: a recurrent operator some for each step in time,
@@ -31,9 +35,6 @@ inline double jobs_of(std::string_view op, bool two_directions, double steps) {
   }
   return 1;
 }
-
-/// What is close on any machine: what isn't worth sharing there never is.
-constexpr double kCloseNs = 50;
 
 /// What loops may take.
 constexpr double kUnknownNs = 1e9;
