@@ -39,6 +39,10 @@ constexpr int64_t kSpinNs = 50'000;  // longer than the gap between steps, far b
 // 25 to 75 us later: it has to find enough left to do.
 constexpr double kWorthWakingNs = 100'000;
 
+// Callers that run models at the same time pause between their runs: for so long they count as
+// being at it still.
+constexpr int64_t kCalmNs = 1'000'000;
+
 constexpr int64_t kMeasureEveryNs = 20'000'000;  // the distance; measuring takes a microsecond
 constexpr int64_t kProbeEveryNs = 50'000'000;    // while nobody is woken for work
 constexpr int64_t kNoAnswerNs = 5000;            // somebody else has the worker's core
@@ -113,7 +117,9 @@ struct ThreadPool::Impl {
 
   std::atomic<int> series{0};        // under way
   std::atomic<int64_t> last_end{0};  // of a series, now_ns()
-  std::atomic<bool> may_wake{true};  // as the series that began last says
+  // As the series that began last says.
+  std::atomic<bool> may_share{true}, may_wake{true};
+  std::atomic<int64_t> crowded{INT64_MIN / 2};  // when as many were under way as there are members
 
   std::atomic<int> avoided_cpu{-1};
   std::atomic<double> distance_ns{kFirstGuessNs};
@@ -214,6 +220,7 @@ struct ThreadPool::Impl {
   bool alone() const {
     const int helpers = static_cast<int>(workers.size());
     if (series.load(std::memory_order_relaxed) > helpers) return true;
+    if (!may_share.load(std::memory_order_relaxed)) return true;
     return !may_wake.load(std::memory_order_relaxed) &&
            sleepers.load(std::memory_order_relaxed) == helpers;
   }
@@ -269,14 +276,17 @@ ThreadPool::Series::Series(ThreadPool* pool, double work_ns)
     : pool_(pool != nullptr && pool->threads_ > 1 ? pool : nullptr) {
   if (pool_ == nullptr) return;
   Impl& impl = *pool_->impl_;
-  const int others = impl.series.fetch_add(1, std::memory_order_relaxed);
   const int64_t now = now_ns();
+  if (impl.series.fetch_add(1, std::memory_order_relaxed) + 1 >= pool_->threads_) {
+    impl.crowded.store(now, std::memory_order_relaxed);
+  }
+  const bool calm = now - impl.crowded.load(std::memory_order_relaxed) > kCalmNs;
+  impl.may_share.store(calm, std::memory_order_relaxed);
   const bool close = now - impl.last_end.load(std::memory_order_relaxed) < kSpinNs;
   const bool probe = now - impl.measured.load(std::memory_order_relaxed) > kProbeEveryNs;
-  const bool wake = (close && (work_ns > 0 || probe)) || work_ns >= kWorthWakingNs;
+  const bool wake = calm && ((close && (work_ns > 0 || probe)) || work_ns >= kWorthWakingNs);
   impl.may_wake.store(wake, std::memory_order_relaxed);
-  if (!wake || others + 1 >= pool_->threads_) return;
-  if (impl.sleepers.load(std::memory_order_relaxed) == 0) return;
+  if (!wake || impl.sleepers.load(std::memory_order_relaxed) == 0) return;
   impl.keep_apart();
   for (size_t i = 1; i < impl.lanes.size(); ++i) {
     if (impl.lanes[i].asleep.load(std::memory_order_relaxed)) impl.call(impl.lanes[i]);
@@ -296,6 +306,7 @@ ThreadPool::Series::~Series() {
     impl.busy.store(false, std::memory_order_release);
   }
   if (impl.series.fetch_sub(1, std::memory_order_relaxed) == 1) {
+    impl.may_share.store(true, std::memory_order_relaxed);
     impl.may_wake.store(true, std::memory_order_relaxed);
   }
 }

@@ -141,6 +141,18 @@ TEST(ThreadPool, AsManySeriesAsMembersWorkAlone) {
     const ThreadPool::Series two(&pool, 1e9);
     EXPECT_EQ(pieces(pool), 1);
   }
+  EXPECT_EQ(pieces(pool), 1) << "the second may be back at once";
+}
+
+TEST(ThreadPool, SeriesAreSharedAgainOnceOthersAreGone) {
+  ThreadPool pool(2);
+  {
+    const ThreadPool::Series one(&pool, 1e9), two(&pool, 1e9);
+    EXPECT_EQ(pieces(pool), 1);
+  }
+  EXPECT_EQ(pieces(pool), 8) << "jobs outside of a series are shared";
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const ThreadPool::Series one(&pool, 1e9);
   EXPECT_EQ(pieces(pool), 8);
 }
 
