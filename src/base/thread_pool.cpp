@@ -45,7 +45,8 @@ constexpr int64_t kCalmNs = 1'000'000;
 
 constexpr int64_t kMeasureEveryNs = 20'000'000;  // the distance; measuring takes a microsecond
 constexpr int64_t kProbeEveryNs = 50'000'000;    // while nobody is woken for work
-constexpr int64_t kNoAnswerNs = 5000;            // somebody else has the worker's core
+constexpr int64_t kPatienceNs = 5000;            // longer: somebody else has the worker's core
+constexpr int64_t kNoAnswerNs = 500;             // then: long steps are worth a try even so
 constexpr int64_t kLoopNs = 40;                  // of an answer: the loops that wait for it
 constexpr double kFirstGuessNs = 100, kAsleepNs = 10'000;
 constexpr int kChunksPerMember = 4;  // enough to level out members of unequal speed
@@ -196,7 +197,7 @@ struct ThreadPool::Impl {
   void measure_distance() {
     constexpr int kRows = 2, kCalls = 4;
     const auto answered = [&] {
-      for (size_t i = 1; i < lanes.size(); ++i) {
+      for (size_t i = 1; i <= workers.size(); ++i) {
         const uint32_t last = lanes[i].jobs.load(std::memory_order_relaxed);
         if (lanes[i].seen.load(std::memory_order_acquire) != last) return false;
       }
@@ -207,8 +208,8 @@ struct ThreadPool::Impl {
       const int64_t begin = now_ns();
       bool all = true;
       for (int i = 0; i < kCalls && all; ++i) {
-        for (size_t k = 1; k < lanes.size(); ++k) call(lanes[k]);
-        all = spin_until(answered, kNoAnswerNs);
+        for (size_t k = 1; k <= workers.size(); ++k) call(lanes[k]);
+        all = spin_until(answered, kPatienceNs);
       }
       if (!all) continue;
       least = std::min(least, std::max<int64_t>((now_ns() - begin) / kCalls - kLoopNs, 1));

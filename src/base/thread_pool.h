@@ -24,7 +24,7 @@ class ThreadPool {
   int threads() const { return threads_; }
 
   /// How long a worker takes to answer a call, in nanoseconds: 40 where cores share a cache, 250
-  /// where they don't, 5,000 where somebody else has its core. Found anew between series, as a
+  /// where they don't, 500 where somebody else has its core. Found anew between series, as a
   /// virtual machine's cores move under it.
   double distance_ns() const;
 

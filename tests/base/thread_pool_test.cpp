@@ -203,7 +203,7 @@ TEST(ThreadPool, TheDistanceIsMeasuredBetweenSeries) {
   }
   EXPECT_NE(pool.distance_ns(), guess);
   EXPECT_GT(pool.distance_ns(), 0);
-  EXPECT_LE(pool.distance_ns(), 5000);
+  EXPECT_LE(pool.distance_ns(), 500);
   EXPECT_GE(ThreadPool(2, Spin::kNever).distance_ns(), 5000) << "who sleeps at once is far away";
 }
 
