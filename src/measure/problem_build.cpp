@@ -197,15 +197,8 @@ ValueId add_reorder(Graph& graph, ValueId plain, bool to_blocked, size_t at) {
   blocked.name += ".nchw16c";
   blocked.layout = Layout::kNchw16c;
   const ValueId id = graph.add_value(std::move(blocked));
-  Node node;
-  node.name = graph.value(plain).name + ".reorder";
-  node.domain = "hasten";
-  node.op = "Reorder";
-  node.version = 1;
-  node.def = find_op(node.domain, node.op, node.version);
-  node.inputs = {to_blocked ? plain : id};
-  node.outputs = {to_blocked ? id : plain};
-  node.set_attr("to", std::string(to_blocked ? "nchw16c" : "plain"));
+  Node node = to_blocked ? reorder_node(graph, plain, id, Layout::kNchw16c)
+                         : reorder_node(graph, id, plain, Layout::kPlain);
   graph.main.nodes.insert(graph.main.nodes.begin() + static_cast<ptrdiff_t>(at), std::move(node));
   return id;
 }

@@ -5,33 +5,17 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "base/cgroup.h"
+#include "tests/base/recorded_tree.h"
 
 namespace hasten {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// A recorded /proc and /sys in a folder of its own, removed at the end.
-class Tree : public ::testing::Test {
+/// A recorded /proc and /sys.
+class Tree : public test::RecordedTree {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "hasten-cpu-XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  void put(const std::string& path, const std::string& text) {
-    fs::path full = root_ + path;
-    fs::create_directories(full.parent_path());
-    std::ofstream(full) << text;
-  }
-
   void cpus(const std::string& online, const std::string& allowed, int threads_per_core = 1) {
     put("/sys/devices/system/cpu/online", online + "\n");
     put("/proc/self/status",
@@ -51,8 +35,6 @@ class Tree : public ::testing::Test {
   }
 
   ThreadChoice choice() { return choose_threads(read_cpu_facts(root_)); }
-
-  std::string root_;
 };
 
 TEST_F(Tree, AvailableMemoryIsWhatBothAllow) {

@@ -3,17 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <random>
 #include <thread>
 
 #include "base/clock.h"
+#include "tests/base/recorded_tree.h"
 
 namespace hasten {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Runs that take simulated time on a clock of their own.
 class Simulated : public Timed {
@@ -246,22 +243,7 @@ TEST(Bench, ProgressRuns) {
   EXPECT_GT(last, 0.8);
 }
 
-/// A recorded /proc in a folder of its own.
-class Proc : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "hasten-proc-XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-  void put(const std::string& path, const std::string& text) {
-    fs::path full = root_ + path;
-    fs::create_directories(full.parent_path());
-    std::ofstream(full) << text;
-  }
-  std::string root_;
-};
+using Proc = test::RecordedTree;
 
 TEST_F(Proc, CountersAreRead) {
   put("/proc/stat",

@@ -265,8 +265,9 @@ HASTEN_INLINE int64_t visits(const WindowRect* r, int64_t channels) {
 }
 
 /// One pass over a rectangle: tiles of all rows for all blocks of the share. `seen` visits came
-/// before in this pass.
-void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channel, int64_t seen) {
+/// before in this pass; returns how many there are now.
+int64_t run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channel,
+                 int64_t seen) {
   const ConvArgs* a = s.a;
   const int64_t pixel_x = a->x_blocked ? kLanes : 1, pixel_y = a->y_blocked ? kLanes : 1;
   const int64_t w_block = a->taps * a->group_in * kLanes, y_block = a->out_pixels * kLanes;
@@ -307,6 +308,7 @@ void run_rect(const Share& s, const WindowRect* r, Tiles t, int64_t first_channe
     seen += r->rows * t.count * visits(r, t.channels);
     from += t.count * pixels;
   }
+  return seen;
 }
 
 /// All input channels for all rectangles; in passes where the weights would not stay in cache.
@@ -335,9 +337,7 @@ void run_share(const Share& s, int64_t tiles) {
     }
     t.next_lines = all > 0 ? (a->taps * t.channels + all - 1) / all : 0;
     for (int64_t i = s.begin; i < s.end; ++i) {
-      run_rect(s, a->rects + i, t, block * kLanes, seen);
-      const WindowRect* r = a->rects + i;
-      seen += r->rows * cut_columns(r->cols).count * visits(r, t.channels);
+      seen = run_rect(s, a->rects + i, t, block * kLanes, seen);
     }
     if (pass == 0) break;
   }

@@ -66,18 +66,6 @@ bool plan_convolution(const Convolution& v, int64_t channels, int64_t pieces, in
 
 namespace {
 
-template <class Args>
-void set_common(Args& args, const Convolution& v, const WindowPlan& plan) {
-  args.chunk_count = plan.chunk_count();
-  args.steps = plan.steps;
-  args.taps = plan.taps;
-  args.in_pixels = plan.in_pixels;
-  args.out_pixels = plan.out_pixels;
-  args.activation = v.activation.kind;
-  args.a = v.activation.a;
-  args.b = v.activation.b;
-}
-
 /// How the sums of the taps of a pixel go to as many pixels of an output in planes.
 struct Spread {
   int64_t taps = 1;  // 1: there is nothing to spread
@@ -187,7 +175,7 @@ Status lower_direct(LowerContext& c, Convolution v, bool x_blocked, bool y_block
     }
     if (args.part_blocks == 1 || pieces * plan->chunk_count() >= wanted) break;
   }
-  set_common(args, v, *plan);
+  set_window(args, v, *plan);
   args.in_channels = v.groups * v.group_in;
   if (taps_in_row) {
     args.in_channels = args.in_pixels;

@@ -67,4 +67,22 @@ inline Result<ConvolutionOperand> bias_operand(LowerContext& c, Scratch& scratch
                                   });
 }
 
+template <class Args>
+void set_activation(Args& args, const Activation& activation) {
+  args.activation = activation.kind;
+  args.a = activation.a;
+  args.b = activation.b;
+}
+
+/// What every kernel wants to know that works through a WindowPlan.
+template <class Args>
+void set_window(Args& args, const Convolution& v, const WindowPlan& plan) {
+  args.chunk_count = plan.chunk_count();
+  args.steps = plan.steps;
+  args.taps = plan.taps;
+  args.in_pixels = plan.in_pixels;
+  args.out_pixels = plan.out_pixels;
+  set_activation(args, v.activation);
+}
+
 }  // namespace hasten

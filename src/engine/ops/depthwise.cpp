@@ -28,6 +28,17 @@ Result<ConvolutionOperand> weights_operand(LowerContext& c, Scratch& scratch, in
       [=](const float* from, float* to) { pack_depthwise(channels, taps, from, to); });
 }
 
+template <class Args, class Kernel>
+void run_items(const StepArgs& s, Args a, const ConvolutionOperand& w,
+               const ConvolutionOperand& bias, bool residual, int64_t items, Kernel kernel) {
+  a.x = s.input<float>(0);
+  a.w = w.get(s);
+  a.bias = bias.get(s);
+  a.residual = residual ? s.input<float>(3) : nullptr;
+  a.y = s.output<float>(0);
+  s.parallel(items, 1, [&](int64_t begin, int64_t end) { kernel(&a, begin, end); });
+}
+
 /// Is it what conv_depthwise_rows_f32 does?
 bool rows_fit(const Convolution& v) {
   if (v.transposed || v.axes.size() != 2) return false;
@@ -56,9 +67,7 @@ Status lower_rows(LowerContext& c, const Convolution& v) {
   args.pad_col = col.pad;
   args.taps = static_cast<int32_t>(row.kernel);
   args.stride = static_cast<int32_t>(row.stride);
-  args.activation = v.activation.kind;
-  args.a = v.activation.a;
-  args.b = v.activation.b;
+  set_activation(args, v.activation);
   const int64_t pieces = std::max<int64_t>(1, v.images * blocks);
   const int64_t bands = std::clamp<int64_t>((items_wanted(c.threads()) + pieces - 1) / pieces, 1,
                                             (row.out + kLeastBand - 1) / kLeastBand);
@@ -82,13 +91,7 @@ Status lower_rows(LowerContext& c, const Convolution& v) {
   const bool residual = c.has_in(3);
   c.take("conv_depthwise_rows_f32",
          [=, kernel = c.kernels().conv_depthwise_rows_f32](const StepArgs& s) {
-           DepthwiseRowsArgs a = args;
-           a.x = s.input<float>(0);
-           a.w = w.get(s);
-           a.bias = bias.get(s);
-           a.residual = residual ? s.input<float>(3) : nullptr;
-           a.y = s.output<float>(0);
-           s.parallel(items, 1, [&](int64_t begin, int64_t end) { kernel(&a, begin, end); });
+           run_items(s, args, w, bias, residual, items, kernel);
          });
   return {};
 }
@@ -106,14 +109,7 @@ Status lower_depthwise(LowerContext& c, const Convolution& v, bool blocked) {
     return {};
   }
   DepthwiseArgs args{};
-  args.chunk_count = plan->chunk_count();
-  args.steps = plan->steps;
-  args.taps = plan->taps;
-  args.in_pixels = plan->in_pixels;
-  args.out_pixels = plan->out_pixels;
-  args.activation = v.activation.kind;
-  args.a = v.activation.a;
-  args.b = v.activation.b;
+  set_window(args, v, *plan);
   args.channels = channels;
   Scratch scratch;
   const int64_t taps = plan->taps, padded = round_up(channels, kChannelBlock);
@@ -134,12 +130,7 @@ Status lower_depthwise(LowerContext& c, const Convolution& v, bool blocked) {
     DepthwiseArgs a = args;
     a.rects = plan->rects.data();
     a.chunks = plan->chunks.data();
-    a.x = s.input<float>(0);
-    a.w = w.get(s);
-    a.bias = bias.get(s);
-    a.residual = residual ? s.input<float>(3) : nullptr;
-    a.y = s.output<float>(0);
-    s.parallel(items, 1, [&](int64_t begin, int64_t end) { kernel(&a, begin, end); });
+    run_items(s, a, w, bias, residual, items, kernel);
   });
   return {};
 }

@@ -139,4 +139,17 @@ std::optional<BlockedRule> blocked_rule(const Graph& graph, const Node& node) {
   return std::nullopt;
 }
 
+Node reorder_node(const Graph& graph, ValueId from, ValueId to, Layout layout) {
+  Node node;
+  node.name = graph.value(to).name + ".reorder";
+  node.domain = "hasten";
+  node.op = "Reorder";
+  node.version = 1;
+  node.def = find_op(node.domain, node.op, node.version);
+  node.inputs = {from};
+  node.outputs = {to};
+  node.set_attr("to", std::string(layout == Layout::kPlain ? "plain" : "nchw16c"));
+  return node;
+}
+
 }  // namespace hasten

@@ -30,4 +30,7 @@ bool joins_blocked(std::span<const int64_t> channels);
 /// where it can't, or where that isn't certain for every shape that may come.
 std::optional<BlockedRule> blocked_rule(const Graph& graph, const Node& node);
 
+/// hasten.Reorder from one value to another that is the same in that layout.
+Node reorder_node(const Graph& graph, ValueId from, ValueId to, Layout layout);
+
 }  // namespace hasten

@@ -91,9 +91,7 @@ Status lower_winograd(LowerContext& c, const Convolution& v, bool x_blocked, boo
   args.tile_cols = tiles_of(args.out_cols);
   const int64_t tiles = v.images * args.tile_rows * args.tile_cols;
   args.block_tiles = block_tiles(tiles, v.group_in);
-  args.activation = v.activation.kind;
-  args.a = v.activation.a;
-  args.b = v.activation.b;
+  set_activation(args, v.activation);
   const int64_t items = (tiles + args.block_tiles - 1) / args.block_tiles;
 
   Scratch scratch;

@@ -86,28 +86,19 @@ class Placer {
   ValueId need_blocked(ValueId id, size_t before) {
     if (!is_blocked(id)) {
       const ValueId blocked = new_blocked(id);
-      insert_reorder(id, blocked, "nchw16c", before);
+      insert_reorder(id, blocked, Layout::kNchw16c, before);
     }
     return blocked_of_[static_cast<size_t>(id)];
   }
 
   void need_plain(ValueId id, size_t before) {
     if (static_cast<size_t>(id) >= plain_.size() || plain_[static_cast<size_t>(id)]) return;
-    insert_reorder(blocked_of_[static_cast<size_t>(id)], id, "plain", before);
+    insert_reorder(blocked_of_[static_cast<size_t>(id)], id, Layout::kPlain, before);
     plain_[static_cast<size_t>(id)] = true;
   }
 
-  void insert_reorder(ValueId from, ValueId to, const char* layout, size_t before) {
-    Node node;
-    node.name = graph_.value(to).name + ".reorder";
-    node.domain = "hasten";
-    node.op = "Reorder";
-    node.version = 1;
-    node.def = find_op(node.domain, node.op, node.version);
-    node.inputs = {from};
-    node.outputs = {to};
-    node.set_attr("to", std::string(layout));
-    rewriter_.insert_before(before, std::move(node));
+  void insert_reorder(ValueId from, ValueId to, Layout layout, size_t before) {
+    rewriter_.insert_before(before, reorder_node(graph_, from, to, layout));
     ++changes_;
   }
 
