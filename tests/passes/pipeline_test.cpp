@@ -29,6 +29,26 @@ TEST(Pipeline, DisabledPassesDoNotRun) {
   EXPECT_EQ(graph->main.nodes.size(), 2u);
 }
 
+// Found by fuzz_onnx_load. Each of these is the start of a form that some pass looks for.
+TEST(Pipeline, NodesWithoutOutputs) {
+  for (const std::string& pass : {std::string(), std::string("remove_dead")}) {
+    auto graph = read_graph(kHead +
+                            "const %o: f32[1] = {1}\nconst %w: f32[2,2] = {1, 2, 3, 4}\n"
+                            "in %x: f32[2,2]\n_ = Mul(%x, %o)\n_ = Sub(%x, %o)\n"
+                            "%s = Sigmoid(%x)\n_ = Mul(%x, %s)\n%p = MatMul(%x, %w)\n"
+                            "_ = Add(%p, %o)\n%y = Relu(%x)\nout %y\n");
+    ASSERT_TRUE(graph) << graph.error().message;
+    PassContext context = pass_context();
+    std::set<std::string> disabled;
+    if (!pass.empty()) disabled.insert(pass);
+    auto reports = run_passes(*graph, context, disabled);
+    ASSERT_TRUE(reports) << reports.error().message;
+    if (pass.empty()) {
+      EXPECT_EQ(graph->main.nodes.size(), 1u);
+    }
+  }
+}
+
 // microsoft/onnxruntime #32416, #32413
 TEST(Pipeline, BroadcastingOnesAndZerosKeepTheShape) {
   const auto mul = expect_same_answer(

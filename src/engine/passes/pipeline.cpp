@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "base/clock.h"
 #include "engine/passes/pass.h"
+#include "engine/passes/rewrite.h"
 
 namespace hasten {
 
@@ -16,6 +19,21 @@ std::span<const Pass> all_passes() {
   return passes;
 }
 
+namespace {
+
+/// Nodes all of whose outputs are left out do nothing: no pass needs to think of them.
+Status drop_nodes_without_outputs(Graph& graph) {
+  const Result<int> dropped = for_each_block(graph, [](Block& block) -> Result<int> {
+    return static_cast<int>(std::erase_if(block.nodes, [](const Node& node) {
+      return std::all_of(node.outputs.begin(), node.outputs.end(),
+                         [](ValueId id) { return id == kNoValue; });
+    }));
+  });
+  return dropped ? Status{} : tl::unexpected(dropped.error());
+}
+
+}  // namespace
+
 Result<std::vector<PassReport>> run_passes(Graph& graph, PassContext& context,
                                            const std::set<std::string>& disabled,
                                            std::span<const Pass> passes) {
@@ -28,6 +46,7 @@ Result<std::vector<PassReport>> run_passes(Graph& graph, PassContext& context,
       return fail(Code::kInvalidArgument, "no pass is called '{}'; there are:{}", name, names);
     }
   }
+  HASTEN_CHECK(drop_nodes_without_outputs(graph));
   std::vector<PassReport> reports;
   for (const Pass& pass : passes) {
     if (disabled.count(pass.name)) continue;
