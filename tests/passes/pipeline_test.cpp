@@ -29,7 +29,23 @@ TEST(Pipeline, DisabledPassesDoNotRun) {
   EXPECT_EQ(graph->main.nodes.size(), 2u);
 }
 
-// Found by fuzz_onnx_load. Each of these is the start of a form that some pass looks for.
+// Found by fuzz_onnx_load: passes go by the names of operators, here one of an opset without it.
+TEST(Pipeline, NodesWithoutOperatorAreRefusedBefore) {
+  for (const std::string& node : {std::string("%y = Div(_, %x)"), std::string("%y = Cast(%x)")}) {
+    auto graph = parse_graph("graph \"g\" opset {\"\": 1}\nin %x: f32[1]\n" + node + "\nout %y\n");
+    ASSERT_TRUE(graph) << graph.error().message;
+    ASSERT_TRUE(bind_graph(*graph));
+    auto context = Context::make();
+    ASSERT_TRUE(context);
+    auto engine = NativeEngine::compile(**context, std::move(*graph), {});
+    ASSERT_FALSE(engine);
+    EXPECT_EQ(engine.error().code, Code::kUnsupported);
+    EXPECT_NE(engine.error().message.find("of opset 1 is not supported"), std::string::npos)
+        << engine.error().message;
+  }
+}
+
+// Each of these is the start of a form that some pass looks for.
 TEST(Pipeline, NodesWithoutOutputs) {
   for (const std::string& pass : {std::string(), std::string("remove_dead")}) {
     auto graph = read_graph(kHead +

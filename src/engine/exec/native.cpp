@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/exec/native_runner.h"
+#include "engine/ops/bind.h"
 #include "engine/plan/evaluate.h"
 
 namespace hasten {
@@ -72,6 +73,7 @@ Result<std::unique_ptr<NativeEngine>> NativeEngine::compile(Context& context, Gr
   std::vector<RefusedNode> refused;
   HASTEN_CHECK(infer_graph(engine->graph_, evaluate, nullptr, &refused));
   HASTEN_CHECK(refuse(refused));
+  HASTEN_CHECK(check_bound(engine->graph_.main));  // passes go by the names of operators
   HASTEN_CHECK(clock.check());
   if (options.enable_passes) {
     PassContext pass;

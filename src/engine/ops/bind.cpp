@@ -66,4 +66,18 @@ Status bind_node(Node& node) {
 
 Status bind_graph(Graph& graph) { return bind_block(graph, graph.main); }
 
+Status check_bound(const Node& node) {
+  if (node.def != nullptr) return {};
+  return fail(Code::kUnsupported, "{}: operator {}{}{} of opset {} is not supported", node.label(),
+              node.domain, node.domain.empty() ? "" : "::", node.op, node.version);
+}
+
+Status check_bound(const Block& block) {
+  for (const Node& node : block.nodes) {
+    HASTEN_CHECK(check_bound(node));
+    for (const auto& [name, inner] : node.blocks) HASTEN_CHECK(check_bound(inner));
+  }
+  return {};
+}
+
 }  // namespace hasten

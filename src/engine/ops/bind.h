@@ -14,4 +14,9 @@ Status bind_node(Node& node);
 /// bind_node for all nodes, blocks included. Nodes of version 0 get the opset of their domain.
 Status bind_graph(Graph& graph);
 
+/// Has the node, or have all nodes of a block and of the blocks in it, an operator? Error:
+/// unsupported, naming the first that has none.
+Status check_bound(const Node& node);
+Status check_bound(const Block& block);
+
 }  // namespace hasten

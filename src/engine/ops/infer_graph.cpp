@@ -2,16 +2,14 @@
 
 #include <algorithm>
 
+#include "engine/ops/bind.h"
 #include "engine/ops/follow_values.h"
 
 namespace hasten {
 
 Status infer_node(const Node& node, std::span<const Facts* const> in, std::span<Facts> out,
                   const Evaluator& evaluate) {
-  if (node.def == nullptr) {
-    return fail(Code::kUnsupported, "{}: operator {}{}{} of opset {} is not supported",
-                node.label(), node.domain, node.domain.empty() ? "" : "::", node.op, node.version);
-  }
+  HASTEN_CHECK(check_bound(node));
   for (size_t i = 0; i < in.size() && !node.def->takes_sequences; ++i) {
     if (in[i] != nullptr && holds_objects(in[i]->dtype) && in[i]->dtype != DType::kString) {
       return fail(Code::kInvalidModel, "{}: input {} is {}, the operator takes tensors",

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "engine/kernels/kernels.h"
+#include "engine/ops/bind.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/step_cost.h"
 
@@ -65,11 +66,7 @@ class Builder {
   }
 
   Status visit(const Node& node) {
-    if (node.def == nullptr) {
-      return fail(Code::kUnsupported, "{}: operator {}{}{} of opset {} is not supported",
-                  node.label(), node.domain, node.domain.empty() ? "" : "::", node.op,
-                  node.version);
-    }
+    HASTEN_CHECK(check_bound(node));
     if (node.op == "If" && node.domain.empty()) return branch(node);
     if (!node.blocks.empty()) return stop(node);
     std::vector<const Facts*> in;
